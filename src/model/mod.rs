@@ -1,0 +1,24 @@
+//! The vocabulary every layer speaks: ids, messages, blocks, tool-call states, rows.
+//!
+//! Pure data and pure functions: no clock, no environment, no IO.
+
+pub mod block;
+pub mod id;
+pub mod message;
+pub mod pairing;
+pub mod source;
+pub mod tool;
+
+pub use block::{Alert, Align, Block, BlockKind, Hygiene, ListItem, RichText, Run, Style};
+pub use id::{MessageId, SourceLine, Warning};
+pub use message::{
+    Blocks, Image, ImageData, Message, Notice, NoticeKind, Part, Raw, Role, StopReason, Text,
+    Thinking, Usage,
+};
+pub use source::{
+    GroupPlace, GroupTraits, Grouping, MemorySource, Progress, RowInfo, RowKind, Source, ToolTally,
+};
+pub use tool::{
+    LowStakes, Output, SgrColor, SgrRun, ToolCall, ToolResult, ToolSituation, ToolState,
+    line_starts,
+};
