@@ -1,1 +1,84 @@
-//! Letterpress.
+//! Letterpress: a GPU-accelerated native renderer for conversations with language models
+//! and agents.
+//!
+//! Type is set once and printed many times: a finished message is laid out once and
+//! replayed from cache in every frame after; tool calls stand with their results, in
+//! groups that fold; the cost of a frame does not know how long the history is.
+//!
+//! Another egui program shows a conversation with [`view::TranscriptView`].
+//!
+//! # From bytes to pixels
+//!
+//! ```text
+//! file ─▶ transcript ─▶ engine::reader ─Arc<Message>─▶ layout ─▶ view ─▶ pixels
+//!           index,        a thread:        (latest       specs,     egui,
+//!           records       markdown,         wins)        slugs,     targets,
+//!                         colours                        anchor     selection
+//! ```
+//!
+//! # Code map
+//!
+//! A module may import only from rows below its own; a test reads the sources for it.
+//!
+//! | row | module | what it is |
+//! |---|---|---|
+//! | 5 | [`app`] | windows and headless commands |
+//! | 4 | [`view`] | egui: the transcript, theme, pictures, the link gate |
+//! | 3 | [`engine`] | threads: reading files, preparing messages (no egui) |
+//! | 3 | [`layout`] | blocks → specs → slugs; heights, anchors, caches (no `Ui`) |
+//! | 3 | [`gpu`] | what is known about GPUs and their drivers |
+//! | 1 | [`markdown`] | text → blocks: hygiene, sealed blocks and an open tail (pure) |
+//! | 1 | [`markup`] | terminal colours (pure) |
+//! | 1 | [`transcript`] | other applications' files: sniffed, indexed, read on demand |
+//! | 0 | [`model`] | ids, messages, blocks, tool-call states, rows (pure) |
+//! | 0 | [`perf`] | the clock, scopes, samples, resident memory |
+//!
+//! # Invariants
+//!
+//! Each has a test of its name or says here which one.
+//!
+//! 1. **One way.** Imports point down.
+//! 2. **The UI never waits.** No file is read and no lock is held across work on the UI
+//!    thread. Work in a frame is bounded by what is visible, never by the length of the
+//!    conversation or of a message.
+//! 3. **Sealed is final.** A sealed [`model::Block`] never changes; its galleys are laid
+//!    out once per [`layout::epoch::Epoch`].
+//! 4. **Incremental equals scratch.** Blocks after any chunking of a text equal the blocks
+//!    of the whole text ([`markdown::Stream`]).
+//! 5. **Nothing moves under the reader.** The place is a [`layout::Anchor`]: a slug and the
+//!    points inside it, in f64. What changes above is compensated in the same frame.
+//! 6. **Idle means zero frames.** Nothing asks for a repaint without a change.
+//! 7. **Reading never fails.** A record that cannot be read costs that record and is shown
+//!    as a [`model::Raw`] with its line.
+//! 8. **Showing touches nothing.** No network, no file, no program: only a click does, and
+//!    only through [`view::link_gate`].
+//! 9. **Every cache is named, counted in bytes and purgeable.** Every queue is bounded.
+//! 10. **A galley belongs to one epoch.** Resets of egui's atlas are seen by
+//!     [`layout::epoch::Canary`].
+//! 11. **Panics in showing one message cost that message.**
+//! 12. **Pure layers take `now`.** [`model`], [`markdown`] and [`markup`] read no clock and
+//!     no environment.
+//!
+//! # What is deliberately absent
+//!
+//! - Indices as identities. A message is a [`model::MessageId`]; what is open, where the
+//!   reader is and what is selected survive everything that moves rows.
+//! - Heights of a million rows. [`layout::heights`] knows the reader's neighbourhood and
+//!   sums of a thousand rows each.
+//! - `egui_commonmark` in the transcript. It shows the manual, and it is the reference
+//!   renderer that profiles hold ours against.
+
+pub mod model;
+pub mod perf;
+
+pub mod markdown;
+pub mod markup;
+pub mod transcript;
+
+pub mod engine;
+pub mod gpu;
+pub mod layout;
+
+pub mod view;
+
+pub mod app;

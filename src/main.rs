@@ -1,1 +1,90 @@
-fn main() {}
+//! The `letterpress` program: reads the command line and hands over.
+
+use std::{path::PathBuf, process::ExitCode};
+
+use letterpress::app::{
+    cli::{self, Command},
+    error::{Error, Result, report},
+    export, profile, render,
+    shown::Letterpress,
+    synth, window,
+};
+
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
+fn main() -> ExitCode {
+    let invocation = match cli::parse() {
+        Ok(invocation) => invocation,
+        Err(code) => return code,
+    };
+    log(invocation.general.log);
+    match run(invocation.command) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => report(&error),
+    }
+}
+
+fn run(command: Command) -> Result<()> {
+    match command {
+        Command::Window { files } => window(files),
+        Command::Render(args) => say_written(&render::run(&args, &Letterpress)?),
+        Command::Export(args) => export::run(&args.into()).map(|_summary| ()),
+        Command::Synth(args) => synth::run(args.into()),
+        Command::Profile(args) => print(&profile::run(&args, &Letterpress)?),
+    }
+}
+
+/// Opens a window; where there is no display, draws what it would have shown.
+fn window(files: Vec<PathBuf>) -> Result<()> {
+    if has_display() {
+        return window::run(files);
+    }
+    if !files.is_empty() {
+        return Err(Error::failed("there is no display; use `letterpress render FILE`", ""));
+    }
+    say("letterpress: there is no display, so the sample conversation is drawn off-screen");
+    say_written(&render::demo(&Letterpress)?)
+}
+
+/// A display server that a window could be opened on.
+fn has_display() -> bool {
+    let set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
+    cfg!(not(target_os = "linux")) || set("DISPLAY") || set("WAYLAND_DISPLAY") || set("WAYLAND_SOCKET")
+}
+
+/// Logs to stderr at a level; without one, warnings only.
+fn log(level: Option<cli::LogLevel>) {
+    use tracing_subscriber::filter::LevelFilter;
+    let filter = match level {
+        Some(cli::LogLevel::Off) => LevelFilter::OFF,
+        Some(cli::LogLevel::Error) => LevelFilter::ERROR,
+        Some(cli::LogLevel::Warn) | None => LevelFilter::WARN,
+        Some(cli::LogLevel::Info) => LevelFilter::INFO,
+        Some(cli::LogLevel::Debug) => LevelFilter::DEBUG,
+        Some(cli::LogLevel::Trace) => LevelFilter::TRACE,
+    };
+    let subscriber = tracing_subscriber::fmt().with_max_level(filter).with_writer(std::io::stderr);
+    // A second subscriber is refused, which cannot happen in `main`.
+    let _installed = subscriber.try_init();
+}
+
+fn say_written(path: &std::path::Path) -> Result<()> {
+    print(&format!("{}\n", path.display()))
+}
+
+/// Writes a result to stdout. A reader that has gone away wants no more of it.
+fn print(text: &str) -> Result<()> {
+    use std::io::Write as _;
+    match std::io::stdout().lock().write_all(text.as_bytes()) {
+        Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => {
+            Err(Error::failed(format!("cannot write the result: {error}"), "stdout"))
+        }
+        Ok(()) | Err(_) => Ok(()),
+    }
+}
+
+#[expect(clippy::print_stderr, reason = "a word to the user of the command")]
+fn say(words: &str) {
+    eprintln!("{words}");
+}

@@ -3,10 +3,13 @@
 //! Pure data and pure functions: no clock, no environment, no IO.
 
 pub mod block;
+mod bytes;
+pub mod character;
 pub mod id;
 pub mod message;
 pub mod pairing;
 pub mod source;
+pub mod stream;
 pub mod tool;
 
 pub use block::{Alert, Align, Block, BlockKind, Hygiene, ListItem, RichText, Run, Style};

@@ -112,10 +112,21 @@ pub trait Source {
     fn index_of(&self, id: MessageId) -> Option<usize>;
     /// The nearest row of kind [`RowKind::User`] at or before `index`.
     fn prompt_before(&self, index: usize) -> Option<usize>;
+    /// The nearest row of kind [`RowKind::User`] at or after `index`.
+    fn prompt_after(&self, index: usize) -> Option<usize> {
+        (index..self.len()).find(|row| self.row(*row).kind == RowKind::User)
+    }
     /// The message of a row, if it is loaded.
     fn message(&mut self, index: usize) -> Option<Arc<Message>>;
     /// Says which rows will be shown next, nearest first; replaces what was asked before.
     fn want(&mut self, rows: Range<usize>);
+    /// Of a range of rows, how many are shown while groups are folded, and the sum of
+    /// their estimated lines. Sources of many rows keep these sums by the thousand.
+    fn estimate(&self, rows: Range<usize>) -> (u64, u64) {
+        rows.map(|row| self.row(row))
+            .filter(|row| !matches!(row.group, GroupPlace::Follows { .. }))
+            .fold((0, 0), |(shown, lines), row| (shown + 1, lines + u64::from(row.lines)))
+    }
     /// How far indexing is.
     fn progress(&self) -> Progress;
 }

@@ -1,0 +1,339 @@
+//! The command line: what can be asked of the program, and how it is spelled.
+//!
+//! `letterpress FILE` opens a file; `letterpress ./export` opens one whose name is also a
+//! command's.
+
+use std::{ffi::OsString, path::PathBuf, process::ExitCode};
+
+use clap::{Args, Parser, Subcommand, ValueEnum, error::ErrorKind};
+
+use super::{
+    error::{Error, report},
+    export::{self, Format},
+    synth,
+};
+
+/// One call of the program.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Invocation {
+    /// What every command understands.
+    pub general: General,
+    /// What is to be done.
+    pub command: Command,
+}
+
+/// What is to be done.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Command {
+    /// Open a window on these files, or on the sample when there are none.
+    Window {
+        /// The files, in the order of their tabs.
+        files: Vec<PathBuf>,
+    },
+    /// Draw a picture of a transcript without a window.
+    Render(Render),
+    /// Write a transcript in another format.
+    Export(Export),
+    /// Make up an agent history.
+    Synth(Synth),
+    /// Measure what showing a transcript costs.
+    Profile(Profile),
+}
+
+/// Reads this process's command line.
+///
+/// # Errors
+/// The exit code when there is nothing to do: help and version were printed (0), or the
+/// command line is wrong, which was said in one line on stderr (2).
+pub fn parse() -> Result<Invocation, ExitCode> {
+    parse_from(std::env::args_os()).map_err(|stop| match stop {
+        Stop::Answer(text) => answer(&text),
+        Stop::Wrong(error) => report(&error),
+    })
+}
+
+/// Why there is nothing to do.
+#[derive(Debug)]
+pub enum Stop {
+    /// The help or the version, which is the answer to what was asked.
+    Answer(String),
+    /// A wrong command line.
+    Wrong(Error),
+}
+
+/// Reads a command line whose first word is the program's name.
+///
+/// # Errors
+/// [`Stop`] when there is nothing to do.
+pub fn parse_from(
+    words: impl IntoIterator<Item = impl Into<OsString> + Clone>,
+) -> Result<Invocation, Stop> {
+    let line = CommandLine::try_parse_from(words).map_err(|error| stop(&error))?;
+    let command = match line.command {
+        None => Command::Window { files: line.files },
+        Some(_) if !line.files.is_empty() => {
+            return Err(Stop::Wrong(Error::usage(
+                "a command must come before its files; write ./NAME for a file named like one",
+                "",
+            )));
+        }
+        Some(Word::Render(render)) => Command::Render(render),
+        Some(Word::Export(export)) => Command::Export(export),
+        Some(Word::Synth(synth)) => Command::Synth(synth),
+        Some(Word::Profile(profile)) => Command::Profile(profile),
+    };
+    Ok(Invocation { general: line.general, command })
+}
+
+#[expect(clippy::print_stdout, reason = "help and version are the result that was asked for")]
+fn answer(text: &str) -> ExitCode {
+    print!("{text}");
+    ExitCode::SUCCESS
+}
+
+fn stop(error: &clap::Error) -> Stop {
+    if matches!(
+        error.kind(),
+        ErrorKind::DisplayHelp
+            | ErrorKind::DisplayVersion
+            | ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand
+    ) {
+        return Stop::Answer(error.to_string());
+    }
+    Stop::Wrong(Error::usage(complaint(&error.to_string()), "see letterpress --help"))
+}
+
+/// What is wrong, as one line: the first paragraph of clap's page without its "error: ".
+fn complaint(page: &str) -> String {
+    let first: Vec<&str> =
+        page.lines().map(str::trim).take_while(|line| !line.is_empty()).collect();
+    let line = first.join(" ");
+    line.strip_prefix("error: ").unwrap_or(&line).to_owned()
+}
+
+/// A GPU-accelerated native renderer for conversations with language models and agents.
+#[derive(Debug, Parser)]
+#[command(name = "letterpress", version, disable_help_subcommand = true)]
+struct CommandLine {
+    #[command(subcommand)]
+    command: Option<Word>,
+    /// Transcripts to open in a window; none opens the sample.
+    #[arg(value_name = "FILE")]
+    files: Vec<PathBuf>,
+    #[command(flatten)]
+    general: General,
+}
+
+#[derive(Debug, Subcommand)]
+enum Word {
+    /// Draw a picture of a transcript without a window.
+    Render(Render),
+    /// Write a transcript as Markdown, HTML, JSON or text.
+    Export(Export),
+    /// Make up an agent history of N messages, as pi JSONL on stdout.
+    Synth(Synth),
+    /// Measure what showing a transcript costs.
+    Profile(Profile),
+}
+
+/// What every command understands.
+#[derive(Args, Clone, Debug, Default, PartialEq, Eq)]
+pub struct General {
+    /// Folder for everything the program keeps.
+    #[arg(long, value_name = "DIR", global = true, help_heading = "General")]
+    pub data_dir: Option<PathBuf>,
+    /// Settings file to use.
+    #[arg(long, value_name = "FILE", global = true, help_heading = "General")]
+    pub config: Option<PathBuf>,
+    /// What to log on stderr.
+    #[arg(long, value_name = "LEVEL", global = true, help_heading = "General")]
+    pub log: Option<LogLevel>,
+}
+
+/// How much is logged; each level holds the ones before it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+#[expect(missing_docs, reason = "the names are the documentation")]
+pub enum LogLevel {
+    Off,
+    Error,
+    Warn,
+    Info,
+    Debug,
+    Trace,
+}
+
+/// `letterpress render`.
+#[derive(Args, Clone, Debug, PartialEq)]
+pub struct Render {
+    /// The transcript.
+    pub file: PathBuf,
+    /// Where the picture goes; otherwise FILE's name with .png, in the current folder.
+    #[arg(long, short, value_name = "OUT.png")]
+    pub output: Option<PathBuf>,
+    /// Width and height in points.
+    #[arg(long, value_name = "WxH", default_value = "1400x900", value_parser = size)]
+    pub size: [u32; 2],
+    /// Pixels per point.
+    #[arg(long, value_name = "S", default_value = "1", value_parser = scale)]
+    pub scale: f32,
+    /// Colours.
+    #[arg(long, value_enum, default_value_t = Theme::Light)]
+    pub theme: Theme,
+    /// The place to show: the first message, the last, or message N counted from 1.
+    #[arg(long, value_name = "start|end|N", default_value = "end", value_parser = at)]
+    pub at: At,
+    /// Which tool calls and reasoning stand open.
+    #[arg(long, value_enum, default_value_t = Expand::None)]
+    pub expand: Expand,
+}
+
+/// Colours.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+#[expect(missing_docs, reason = "the names are the documentation")]
+pub enum Theme {
+    Light,
+    Dark,
+}
+
+/// A place in a transcript.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum At {
+    /// The first message at the top.
+    Start,
+    /// The last message at the bottom.
+    End,
+    /// This message, counted from 1, at the top.
+    Message(u64),
+}
+
+/// Which tool calls and reasoning stand open.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+#[expect(missing_docs, reason = "the names are the documentation")]
+pub enum Expand {
+    All,
+    None,
+}
+
+/// `letterpress export`.
+#[derive(Args, Clone, Debug, PartialEq, Eq)]
+pub struct Export {
+    /// The transcript.
+    pub file: PathBuf,
+    /// The format; otherwise by the ending of PATH, else md.
+    #[arg(long, short, value_enum)]
+    pub format: Option<Format>,
+    /// Where it goes, whole or not at all; otherwise stdout.
+    #[arg(long, short, value_name = "PATH")]
+    pub output: Option<PathBuf>,
+    /// The branch that ends in this message, instead of the active one.
+    #[arg(long, value_name = "LEAF")]
+    pub branch: Option<String>,
+}
+
+/// `letterpress synth`.
+#[derive(Args, Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Synth {
+    /// How many messages.
+    #[arg(value_name = "N")]
+    pub messages: u64,
+    /// Chooses one of many histories; the same seed gives the same bytes.
+    #[arg(long, value_name = "S", default_value_t = 1)]
+    pub seed: u64,
+}
+
+impl From<Export> for export::Request {
+    fn from(words: Export) -> Self {
+        let Export { file, format, output, branch } = words;
+        let named = || output.as_deref().and_then(Format::of_path);
+        let format = format.or_else(named).unwrap_or(Format::Md);
+        Self { file, format, output, branch }
+    }
+}
+
+impl From<Synth> for synth::Request {
+    fn from(Synth { messages, seed }: Synth) -> Self {
+        Self { messages, seed }
+    }
+}
+
+/// `letterpress profile`.
+#[derive(Args, Clone, Debug, PartialEq)]
+pub struct Profile {
+    /// The transcript.
+    #[arg(required_unless_present = "synthetic", conflicts_with = "synthetic")]
+    pub file: Option<PathBuf>,
+    /// A made-up history of N messages instead of a file.
+    #[arg(long, value_name = "N")]
+    pub synthetic: Option<u64>,
+    /// What is done to it.
+    #[arg(long, value_enum, default_value_t = Scenario::All)]
+    pub scenario: Scenario,
+    /// What sets it; otherwise replay, and with `--scenario all` each in turn.
+    #[arg(long, value_enum)]
+    pub renderer: Option<Renderer>,
+    /// Frames to measure in each scenario instead of the scenario's own number.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    pub frames: Option<u32>,
+    /// Width and height in points.
+    #[arg(long, value_name = "WxH", default_value = "1400x900", value_parser = size)]
+    pub size: [u32; 2],
+    /// Pixels per point.
+    #[arg(long, value_name = "S", default_value = "1", value_parser = scale)]
+    pub scale: f32,
+    /// Print JSON instead of a table.
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// What is measured.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Scenario {
+    /// From opening the file to the first painted frame.
+    Open,
+    /// Steady scrolling through what is cached.
+    Scroll,
+    /// 1,000 pixels a frame through what is not.
+    Fling,
+    /// A width that changes every frame.
+    Resize,
+    /// Nothing happens.
+    Idle,
+    /// Each of these.
+    All,
+}
+
+/// What sets the transcript.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Renderer {
+    /// Finished messages are laid out once and replayed through egui's painter.
+    Replay,
+    /// `egui_commonmark`, for comparison.
+    Commonmark,
+}
+
+/// The largest side of a picture or window, in points.
+const SIDE_MAX: u32 = 16_384;
+
+fn size(text: &str) -> Result<[u32; 2], String> {
+    let side = |word: &str| word.parse().ok().filter(|n| (16..=SIDE_MAX).contains(n));
+    text.split_once(['x', 'X', '×'])
+        .and_then(|(width, height)| Some([side(width)?, side(height)?]))
+        .ok_or_else(|| format!("write WIDTHxHEIGHT, each from 16 to {SIDE_MAX}"))
+}
+
+fn scale(text: &str) -> Result<f32, String> {
+    text.parse()
+        .ok()
+        .filter(|scale| (0.25..=8.0).contains(scale))
+        .ok_or_else(|| "write a number from 0.25 to 8".to_owned())
+}
+
+fn at(text: &str) -> Result<At, String> {
+    match text {
+        "start" => Ok(At::Start),
+        "end" => Ok(At::End),
+        number => number.parse().ok().filter(|n| *n > 0).map(At::Message).ok_or_else(|| {
+            "write start, end or the number of a message, counted from 1".to_owned()
+        }),
+    }
+}

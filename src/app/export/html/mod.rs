@@ -1,0 +1,157 @@
+//! HTML: one page that needs nothing else, runs no script and loads nothing.
+
+mod blocks;
+mod escape;
+mod output;
+
+use std::io::{self, Write};
+
+use base64::{display::Base64Display, engine::general_purpose::STANDARD};
+
+use self::{blocks::write_text, escape::Escaped, output::write_output};
+use super::{
+    Head, Sheet,
+    heading::{call_words, heading, image_words, notice_words, omitted_words},
+    visible::{one_line, visible},
+};
+use crate::model::{
+    Image, ImageData, Message, Notice, Part, Raw, Role, Thinking, ToolCall, ToolResult, Warning,
+};
+
+/// A page. Its messages must be prepared: their texts are blocks.
+#[derive(Debug)]
+pub(super) struct Html;
+
+const STYLE: &str = include_str!("page.css");
+
+/// Nothing may be loaded but the page's own style and the pictures inside it.
+const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; img-src data:";
+
+impl Sheet for Html {
+    fn begin(&mut self, head: &Head<'_>, out: &mut dyn Write) -> io::Result<()> {
+        let title = head.title.map_or_else(|| "Conversation".to_owned(), one_line);
+        let title = Escaped(&title);
+        write!(
+            out,
+            "<!doctype html>\n<html>\n<head>\n<meta charset=\"utf-8\">\n\
+             <meta http-equiv=\"Content-Security-Policy\" content=\"{POLICY}\">\n\
+             <meta name=\"referrer\" content=\"no-referrer\">\n\
+             <meta name=\"viewport\" content=\"width=device-width\">\n\
+             <title>{title}</title>\n<style>\n{STYLE}</style>\n</head>\n<body>\n\
+             <header><h1 dir=\"auto\">{title}</h1><p>{} · {}</p></header>\n",
+            Escaped(head.format),
+            Escaped(&one_line(head.path)),
+        )
+    }
+
+    fn message(&mut self, message: &Message, out: &mut dyn Write) -> io::Result<()> {
+        let class = match &message.role {
+            Role::Custom(_) => "custom",
+            role => role.name(),
+        };
+        let heading = heading(message);
+        writeln!(out, "<article class=\"{class}\">\n<h2>{}</h2>", Escaped(&heading))?;
+        for part in message.parts.iter().filter(|part| part.is_visible()) {
+            write_part(part, out)?;
+        }
+        if let Some(error) = &message.error {
+            writeln!(out, "<p class=\"error\" dir=\"auto\">{}</p>", Escaped(error))?;
+        }
+        writeln!(out, "</article>")
+    }
+
+    fn end(&mut self, warnings: &[Warning], out: &mut dyn Write) -> io::Result<()> {
+        if !warnings.is_empty() {
+            writeln!(out, "<footer>\n<h2>Warnings</h2>\n<ul>")?;
+            for Warning { line, message } in warnings {
+                writeln!(out, "<li>line {}: {}</li>", line.0, Escaped(message))?;
+            }
+            writeln!(out, "</ul>\n</footer>")?;
+        }
+        writeln!(out, "</body>\n</html>")
+    }
+}
+
+fn write_part(part: &Part, out: &mut dyn Write) -> io::Result<()> {
+    match part {
+        Part::Text(text) => write_text(text, out),
+        Part::Thinking(thinking) => write_thinking(thinking, out),
+        Part::Image(image) => write_image(image, out),
+        Part::ToolCall(call) => write_call(call, out),
+        Part::ToolResult(result) => write_result(result, out),
+        Part::Notice(notice) => write_notice(notice, out),
+        Part::Raw(raw) => write_raw(raw, out),
+    }
+}
+
+fn write_thinking(thinking: &Thinking, out: &mut dyn Write) -> io::Result<()> {
+    if thinking.redacted {
+        return writeln!(out, "<p class=\"dim\">Thinking, kept by the provider</p>");
+    }
+    writeln!(out, "<details class=\"thinking\"><summary>Thinking</summary>")?;
+    write_text(&thinking.text, out)?;
+    writeln!(out, "</details>")
+}
+
+fn write_notice(notice: &Notice, out: &mut dyn Write) -> io::Result<()> {
+    let words = notice_words(notice);
+    writeln!(out, "<aside><strong>{}</strong>", Escaped(&words))?;
+    write_text(&notice.text, out)?;
+    writeln!(out, "</aside>")
+}
+
+fn write_raw(raw: &Raw, out: &mut dyn Write) -> io::Result<()> {
+    let (line, label, text) = (raw.line.0, Escaped(&raw.label), visible(&raw.text));
+    writeln!(
+        out,
+        "<details class=\"raw\"><summary>Line {line}: {label}</summary>\n<pre>{}</pre></details>",
+        Escaped(&text)
+    )
+}
+
+fn write_call(call: &ToolCall, out: &mut dyn Write) -> io::Result<()> {
+    let (name, state, words) = (Escaped(&call.name), call.state.name(), call_words(call));
+    let arguments = serde_json::to_string_pretty(&call.arguments)?;
+    writeln!(
+        out,
+        "<details class=\"call {state}\"><summary><code>{name}</code> · {words}</summary>\n\
+         <pre>{}</pre>",
+        Escaped(&visible(&arguments))
+    )?;
+    if let Some(result) = &call.result {
+        write_result(result, out)?;
+    }
+    writeln!(out, "</details>")
+}
+
+fn write_result(result: &ToolResult, out: &mut dyn Write) -> io::Result<()> {
+    write_output(&result.output, out)?;
+    if result.output.omitted > 0 {
+        writeln!(out, "<p class=\"dim\">{}</p>", omitted_words(result.output.omitted))?;
+    }
+    result.images.iter().try_for_each(|image| write_image(image, out))
+}
+
+/// A picture inside the page when it is of a kind that browsers only draw, else its words.
+fn write_image(image: &Image, out: &mut dyn Write) -> io::Result<()> {
+    let words = image_words(image);
+    let alt = Escaped(&words);
+    if let ImageData::Bytes(bytes) = &image.data
+        && let Some(kind) = drawn_kind(bytes)
+    {
+        let data = Base64Display::new(bytes, &STANDARD);
+        return writeln!(out, "<img alt=\"{alt}\" src=\"data:{kind};base64,{data}\">");
+    }
+    writeln!(out, "<p class=\"dim\">{alt}</p>")
+}
+
+/// The media type that the first bytes prove.
+fn drawn_kind(bytes: &[u8]) -> Option<&'static str> {
+    match bytes {
+        [0x89, b'P', b'N', b'G', ..] => Some("image/png"),
+        [0xff, 0xd8, 0xff, ..] => Some("image/jpeg"),
+        [b'G', b'I', b'F', b'8', ..] => Some("image/gif"),
+        [b'R', b'I', b'F', b'F', _, _, _, _, b'W', b'E', b'B', b'P', ..] => Some("image/webp"),
+        _ => None,
+    }
+}

@@ -1,0 +1,118 @@
+//! Markdown: prose as it was written, everything else in fences and quotes.
+
+use std::io::{self, Write};
+
+use super::{
+    Head, Sheet, fence,
+    heading::{call_words, heading, image_words, notice_words, omitted_words},
+    visible::{one_line, output_text, visible},
+};
+use crate::model::{Message, Notice, Part, Raw, Thinking, ToolCall, ToolResult, Warning};
+
+/// Markdown that stays readable: what one message leaves open cannot swallow the next.
+#[derive(Debug)]
+pub(super) struct Markdown;
+
+impl Sheet for Markdown {
+    fn begin(&mut self, head: &Head<'_>, out: &mut dyn Write) -> io::Result<()> {
+        let title = head.title.map_or_else(|| "Conversation".to_owned(), one_line);
+        writeln!(out, "# {title}\n\n{} · {}", head.format, fence::span(&one_line(head.path)))
+    }
+
+    fn message(&mut self, message: &Message, out: &mut dyn Write) -> io::Result<()> {
+        writeln!(out, "\n## {}", heading(message))?;
+        for part in message.parts.iter().filter(|part| part.is_visible()) {
+            write_part(part, out)?;
+        }
+        match &message.error {
+            Some(error) => quote(&format!("**Error:** {}", visible(error)), out),
+            None => Ok(()),
+        }
+    }
+
+    fn end(&mut self, warnings: &[Warning], out: &mut dyn Write) -> io::Result<()> {
+        if warnings.is_empty() {
+            return Ok(());
+        }
+        writeln!(out, "\n## Warnings\n")?;
+        for Warning { line, message } in warnings {
+            writeln!(out, "- line {}: {}", line.0, one_line(message))?;
+        }
+        Ok(())
+    }
+}
+
+fn write_part(part: &Part, out: &mut dyn Write) -> io::Result<()> {
+    match part {
+        Part::Text(text) => prose(&text.source, out),
+        Part::Thinking(thinking) => write_thinking(thinking, out),
+        Part::Image(image) => writeln!(out, "\n*{}*", image_words(image)),
+        Part::ToolCall(call) => write_call(call, out),
+        Part::ToolResult(result) => write_result(result, out),
+        Part::Notice(notice) => write_notice(notice, out),
+        Part::Raw(raw) => write_raw(raw, out),
+    }
+}
+
+fn prose(text: &str, out: &mut dyn Write) -> io::Result<()> {
+    let text = visible(text.trim_end());
+    writeln!(out, "\n{text}")?;
+    match fence::left_open(&text) {
+        Some(closing) => writeln!(out, "{closing}"),
+        None => Ok(()),
+    }
+}
+
+fn write_thinking(thinking: &Thinking, out: &mut dyn Write) -> io::Result<()> {
+    if thinking.redacted {
+        return quote("**Thinking** (kept by the provider)", out);
+    }
+    quote(&format!("**Thinking**\n\n{}", visible(&thinking.text.source)), out)
+}
+
+fn write_notice(notice: &Notice, out: &mut dyn Write) -> io::Result<()> {
+    quote(&format!("**{}:** {}", notice_words(notice), visible(&notice.text.source)), out)
+}
+
+fn write_call(call: &ToolCall, out: &mut dyn Write) -> io::Result<()> {
+    writeln!(out, "\n### {} · {}", fence::span(&one_line(&call.name)), call_words(call))?;
+    let arguments = serde_json::to_string_pretty(&call.arguments)?;
+    fenced("json", &arguments, out)?;
+    match &call.result {
+        Some(result) => write_result(result, out),
+        None => Ok(()),
+    }
+}
+
+fn write_result(result: &ToolResult, out: &mut dyn Write) -> io::Result<()> {
+    let text = output_text(&result.output);
+    if !text.is_empty() {
+        fenced("text", &text, out)?;
+    }
+    if result.output.omitted > 0 {
+        writeln!(out, "\n*{}*", omitted_words(result.output.omitted))?;
+    }
+    for image in &result.images {
+        writeln!(out, "\n*{}*", image_words(image))?;
+    }
+    Ok(())
+}
+
+fn write_raw(raw: &Raw, out: &mut dyn Write) -> io::Result<()> {
+    writeln!(out, "\n*Line {}: {}*", raw.line.0, one_line(&raw.label))?;
+    fenced("text", &visible(&raw.text), out)
+}
+
+fn fenced(language: &str, text: &str, out: &mut dyn Write) -> io::Result<()> {
+    let fence = fence::around(text);
+    writeln!(out, "\n{fence}{language}\n{text}\n{fence}")
+}
+
+/// A quote, which ends with its last line whatever it leaves open.
+fn quote(text: &str, out: &mut dyn Write) -> io::Result<()> {
+    writeln!(out)?;
+    for line in text.trim_end().lines() {
+        writeln!(out, "{}", format!("> {line}").trim_end())?;
+    }
+    Ok(())
+}

@@ -1,0 +1,12 @@
+//! The program: windows and commands over everything else. `main.rs` only wires.
+
+pub mod cli;
+pub mod error;
+pub mod export;
+pub mod offscreen;
+pub mod profile;
+pub mod render;
+pub mod shown;
+pub mod synth;
+mod timestamp;
+pub mod window;

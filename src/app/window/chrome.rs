@@ -1,0 +1,211 @@
+//! What surrounds the page: the sidebar with the open files, the bar above, the empty state.
+
+use egui::{
+    Align, Align2, CornerRadius, FontId, Frame, Layout, Margin, Panel, Rect, RichText, Role, Sense,
+    Stroke, ThemePreference, Ui, WidgetInfo, pos2, vec2,
+};
+
+use super::{Window, dialogs::Dialogs};
+use crate::{
+    layout::{Palette, face, icon},
+    view::theme,
+};
+
+const SIDEBAR_WIDTH: f32 = 248.0;
+const BAR_HEIGHT: f32 = 44.0;
+const ROW_HEIGHT: f32 = 32.0;
+
+fn palette(ui: &Ui) -> Palette {
+    theme::palette(if ui.visuals().dark_mode { egui::Theme::Dark } else { egui::Theme::Light })
+}
+
+fn icon_font(size: f32) -> FontId {
+    FontId::new(size, egui::FontFamily::Name(face::ICON_NAME.into()))
+}
+
+impl Window {
+    pub(super) fn sidebar_ui(&mut self, ui: &mut Ui) {
+        let palette = palette(ui);
+        let frame = Frame::new().fill(palette.panel).inner_margin(Margin::same(10));
+        let panel = Panel::left("sidebar")
+            .exact_size(SIDEBAR_WIDTH)
+            .resizable(false)
+            .show_separator_line(false)
+            .frame(frame);
+        let response = panel.show(ui, |ui| {
+            if button_row(ui, &palette, "Open a file", "Ctrl N") {
+                self.dialogs.pick_file(ui.ctx());
+            }
+            ui.add_space(10.0);
+            caption(ui, &palette, "OPENED FILES");
+            self.tabs_ui(ui, &palette);
+        });
+        let edge = response.response.rect;
+        ui.painter().vline(edge.right(), edge.y_range(), hairline(ui, &palette));
+    }
+
+    fn tabs_ui(&mut self, ui: &mut Ui, palette: &Palette) {
+        let (mut chosen, mut closed) = (None, None);
+        egui::ScrollArea::vertical().auto_shrink(false).show(ui, |ui| {
+            ui.spacing_mut().item_spacing.y = 2.0;
+            for (i, tab) in self.tabs.iter().enumerate() {
+                match tab_row(ui, palette, &tab.title(), i == self.active) {
+                    Some(Click::Row) => chosen = Some(i),
+                    Some(Click::Close) => closed = Some(i),
+                    None => {}
+                }
+            }
+        });
+        self.active = chosen.unwrap_or(self.active);
+        if let Some(index) = closed {
+            self.close(index);
+        }
+    }
+
+    pub(super) fn top_bar_ui(&mut self, ui: &mut Ui) {
+        let palette = palette(ui);
+        let (rect, _) = ui.allocate_exact_size(vec2(ui.available_width(), BAR_HEIGHT), Sense::hover());
+        ui.painter().hline(rect.x_range(), rect.bottom() - 0.5, hairline(ui, &palette));
+        let mut bar = ui.new_child(
+            egui::UiBuilder::new()
+                .max_rect(rect.shrink2(vec2(14.0, 0.0)))
+                .layout(Layout::left_to_right(Align::Center)),
+        );
+        if !self.sidebar && icon_button(&mut bar, icon::SIDEBAR_SIMPLE, "Show the sidebar (Ctrl B)") {
+            self.sidebar = true;
+        }
+        let Some(tab) = self.tabs.get_mut(self.active) else { return };
+        let (title, words) = (tab.title(), tab.caption());
+        let warnings = tab.warnings();
+        bar.with_layout(Layout::right_to_left(Align::Center), |ui| {
+            theme_menu(ui);
+            if icon_button(ui, icon::QUESTION, "Keys and help (F1)") {
+                self.dialogs.toggle_manual();
+            }
+            let collapse = icon_button(ui, icon::ARROWS_IN_LINE_VERTICAL, "Fold everything (Ctrl Shift O)");
+            let expand = icon_button(ui, icon::ARROWS_OUT_LINE_VERTICAL, "Unfold everything (Ctrl O)");
+            if let Some(view) = self.tabs.get_mut(self.active).and_then(|tab| tab.view()) {
+                if expand {
+                    view.expand(crate::layout::Openness::All);
+                } else if collapse {
+                    view.expand(crate::layout::Openness::None);
+                }
+            }
+            ui.add_space(8.0);
+            let dim = RichText::new(words).color(palette.faint).size(face::CAPTION_SIZE);
+            let response = ui.add(egui::Label::new(dim).truncate());
+            if !warnings.is_empty() {
+                response.on_hover_text(warnings.iter().take(20).cloned().collect::<Vec<_>>().join("\n"));
+            }
+            ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
+                let strong = RichText::new(title).color(palette.text).variation("wght", 600.0);
+                ui.add(egui::Label::new(strong).truncate());
+            });
+        });
+    }
+}
+
+enum Click {
+    Row,
+    Close,
+}
+
+fn tab_row(ui: &mut Ui, palette: &Palette, title: &str, active: bool) -> Option<Click> {
+    let size = vec2(ui.available_width(), ROW_HEIGHT);
+    let (rect, response) = ui.allocate_exact_size(size, Sense::click());
+    response.widget_info(|| WidgetInfo::selected(Role::Tab, true, active, title));
+    let close = Rect::from_center_size(pos2(rect.right() - 16.0, rect.center().y), vec2(22.0, 22.0));
+    let over = response.contains_pointer();
+    if active || over {
+        let fill = if active { palette.raised } else { palette.line.gamma_multiply(0.5) };
+        ui.painter().rect_filled(rect, CornerRadius::same(8), fill);
+    }
+    let color = if active { palette.text } else { palette.dim };
+    let font = FontId::new(face::INTERFACE_SIZE, face::TEXT);
+    let mut job = egui::text::LayoutJob::simple_singleline(title.to_owned(), font, color);
+    job.wrap = egui::text::TextWrapping::truncate_at_width(size.x - 46.0);
+    let galley = ui.ctx().fonts_mut(|fonts| fonts.layout_job(job));
+    let y = rect.center().y - galley.rect.height() / 2.0;
+    ui.painter().galley(pos2(rect.left() + 12.0, y), galley, color);
+    if over || active {
+        let closes = ui.interact(close, response.id.with("close"), Sense::click());
+        closes.widget_info(|| WidgetInfo::labeled(Role::Button, true, format!("Close {title}")));
+        let color = if closes.hovered() { palette.text } else { palette.faint };
+        ui.painter().text(close.center(), Align2::CENTER_CENTER, icon::X, icon_font(12.0), color);
+        if closes.clicked() {
+            return Some(Click::Close);
+        }
+    }
+    if response.middle_clicked() {
+        return Some(Click::Close);
+    }
+    response.on_hover_text(title).clicked().then_some(Click::Row)
+}
+
+fn button_row(ui: &mut Ui, palette: &Palette, words: &str, keys: &str) -> bool {
+    let size = vec2(ui.available_width(), 36.0);
+    let (rect, response) = ui.allocate_exact_size(size, Sense::click());
+    response.widget_info(|| WidgetInfo::labeled(Role::Button, true, words));
+    let fill = if response.hovered() { palette.line } else { palette.raised };
+    let stroke = Stroke::new(1.0, palette.line);
+    ui.painter().rect(rect, CornerRadius::same(8), fill, stroke, egui::StrokeKind::Inside);
+    let font = FontId::new(face::INTERFACE_SIZE, face::TEXT);
+    let left = pos2(rect.left() + 12.0, rect.center().y);
+    ui.painter().text(left, Align2::LEFT_CENTER, words, font.clone(), palette.text);
+    let right = pos2(rect.right() - 12.0, rect.center().y);
+    ui.painter().text(right, Align2::RIGHT_CENTER, keys, font, palette.faint);
+    response.clicked()
+}
+
+fn caption(ui: &mut Ui, palette: &Palette, words: &str) {
+    ui.horizontal(|ui| {
+        ui.add_space(8.0);
+        let text = RichText::new(words).size(11.0).color(palette.faint).variation("wght", 550.0);
+        ui.label(text);
+    });
+}
+
+fn icon_button(ui: &mut Ui, icon: char, words: &str) -> bool {
+    let text = RichText::new(icon.to_string()).font(icon_font(17.0));
+    let response = ui.add(egui::Button::new(text).frame(false)).on_hover_text(words);
+    response.widget_info(|| WidgetInfo::labeled(Role::Button, true, words));
+    response.clicked()
+}
+
+/// System, light, dark.
+fn theme_menu(ui: &mut Ui) {
+    let now = ui.ctx().options(|options| options.theme_preference);
+    let sign = if ui.visuals().dark_mode { icon::MOON } else { icon::SUN };
+    let text = RichText::new(sign.to_string()).font(icon_font(17.0));
+    let menu = ui.menu_button(text, |ui| {
+        for (preference, words) in [
+            (ThemePreference::System, "Like the system"),
+            (ThemePreference::Light, "Light"),
+            (ThemePreference::Dark, "Dark"),
+        ] {
+            if ui.radio(now == preference, words).clicked() {
+                Window::set_theme(ui.ctx(), preference);
+                ui.close();
+            }
+        }
+    });
+    menu.response.widget_info(|| WidgetInfo::labeled(Role::Button, true, "Theme"));
+}
+
+fn hairline(ui: &Ui, palette: &Palette) -> Stroke {
+    Stroke::new(1.0 / ui.pixels_per_point(), palette.line)
+}
+
+/// No tab is open: one sentence, and what can be done.
+pub(super) fn empty_ui(ui: &mut Ui, dialogs: &mut Dialogs) {
+    ui.vertical_centered(|ui| {
+        ui.add_space(ui.available_height() * 0.32);
+        ui.heading("Open a conversation to read it.");
+        ui.add_space(12.0);
+        if ui.button("Open a file   Ctrl N").clicked() {
+            dialogs.pick_file(ui.ctx());
+        }
+        ui.add_space(4.0);
+        ui.weak("Or drop transcripts of pi or Claude Code here. F1 shows the keys.");
+    });
+}

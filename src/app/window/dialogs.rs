@@ -1,0 +1,164 @@
+//! Dialogs: choosing a file, following a link, the manual.
+
+use std::{
+    path::PathBuf,
+    sync::{
+        Arc,
+        mpsc::{Receiver, sync_channel},
+    },
+};
+
+use egui::{Context, Id, RichText, Ui};
+
+use crate::view::{
+    link_gate::{Link, LinkContext, LinkGate, Verdict},
+    rich::{Reference, manual_ui},
+    waker,
+};
+
+const MANUAL: &str = include_str!("../../../assets/manual.md");
+
+/// What floats over the window.
+#[derive(Default)]
+pub(super) struct Dialogs {
+    picked: Option<Receiver<Vec<PathBuf>>>,
+    question: Option<Question>,
+    refusal: Option<String>,
+    manual: Option<Reference>,
+    gate: LinkGate,
+}
+
+/// A link that is only followed after a second look.
+struct Question {
+    url: url::Url,
+    reasons: Vec<String>,
+}
+
+impl Dialogs {
+    /// Asks the system for files; the answer comes with a later [`Dialogs::poll`].
+    pub(super) fn pick_file(&mut self, ctx: &Context) {
+        if self.picked.is_some() {
+            return;
+        }
+        let (sender, receiver) = sync_channel(1);
+        let wake = waker(ctx);
+        let started = std::thread::Builder::new().name("file-dialog".to_owned()).spawn(move || {
+            let dialog = rfd::FileDialog::new()
+                .set_title("Open transcripts")
+                .add_filter("Transcripts", &["jsonl", "json"])
+                .add_filter("All files", &["*"]);
+            let files = dialog.pick_files().unwrap_or_default();
+            // A window that has closed wants no answer.
+            let _closed = sender.try_send(files);
+            wake();
+        });
+        self.picked = started.is_ok().then_some(receiver);
+    }
+
+    /// Files that were chosen since the last call.
+    pub(super) fn poll(&mut self, _ctx: &Context) -> Vec<PathBuf> {
+        let Some(receiver) = &self.picked else { return Vec::new() };
+        match receiver.try_recv() {
+            Ok(files) => {
+                self.picked = None;
+                files
+            }
+            Err(std::sync::mpsc::TryRecvError::Empty) => Vec::new(),
+            Err(std::sync::mpsc::TryRecvError::Disconnected) => {
+                self.picked = None;
+                Vec::new()
+            }
+        }
+    }
+
+    /// Follows a link if the gate lets it through, asks if it doubts, says why if not.
+    pub(super) fn link(&mut self, target: &Arc<str>, shown: &Arc<str>) {
+        // Whatever stands in a file may have been written by anybody.
+        let link = Link { target, shown, context: LinkContext::Untrusted };
+        match LinkGate::judge(link) {
+            Verdict::Open(url) => self.follow(&url),
+            Verdict::Ask { url, reasons } => {
+                let reasons = reasons.iter().map(ToString::to_string).collect();
+                self.question = Some(Question { url, reasons });
+            }
+            Verdict::Refuse(reason) => self.refusal = Some(reason.to_string()),
+        }
+    }
+
+    fn follow(&mut self, url: &url::Url) {
+        if let Err(error) = self.gate.open(url) {
+            self.refusal = Some(format!("The system's browser did not open: {error}"));
+        }
+    }
+
+    /// Opens or closes the manual.
+    pub(super) fn toggle_manual(&mut self) {
+        self.manual = match self.manual {
+            Some(_) => None,
+            None => Some(Reference::default()),
+        };
+    }
+
+    pub(super) fn ui(&mut self, ui: &Ui) {
+        self.question_ui(ui);
+        self.refusal_ui(ui);
+        self.manual_ui(ui);
+    }
+
+    fn question_ui(&mut self, ui: &Ui) {
+        let Some(question) = &self.question else { return };
+        let (mut open, mut cancel) = (false, false);
+        let modal = egui::Modal::new(Id::unique("link")).show(ui.ctx(), |ui| {
+            ui.set_width(460.0);
+            ui.heading("Follow this link?");
+            ui.add_space(8.0);
+            ui.label(RichText::new(question.url.as_str()).monospace());
+            ui.add_space(8.0);
+            for reason in &question.reasons {
+                ui.label(format!("• {reason}"));
+            }
+            ui.add_space(12.0);
+            ui.horizontal(|ui| {
+                let button = ui.button("Cancel");
+                button.request_focus();
+                cancel = button.clicked();
+                open = ui.button("Open in the browser").clicked();
+            });
+        });
+        if open {
+            let url = question.url.clone();
+            self.question = None;
+            self.follow(&url);
+        } else if cancel || modal.should_close() {
+            self.question = None;
+        }
+    }
+
+    fn refusal_ui(&mut self, ui: &Ui) {
+        let Some(words) = self.refusal.clone() else { return };
+        let modal = egui::Modal::new(Id::unique("refusal")).show(ui.ctx(), |ui| {
+            ui.set_width(420.0);
+            ui.heading("This link is not followed");
+            ui.add_space(8.0);
+            ui.label(words);
+            ui.add_space(12.0);
+            ui.button("Close").clicked()
+        });
+        if modal.inner || modal.should_close() {
+            self.refusal = None;
+        }
+    }
+
+    fn manual_ui(&mut self, ui: &Ui) {
+        let Some(reference) = &mut self.manual else { return };
+        let modal = egui::Modal::new(Id::unique("manual")).show(ui.ctx(), |ui| {
+            ui.set_width(640.0);
+            ui.set_height((ui.ctx().content_rect().height() * 0.75).min(640.0));
+            manual_ui(ui, reference, "manual", MANUAL);
+        });
+        if modal.should_close() {
+            self.manual = None;
+        }
+    }
+}
+

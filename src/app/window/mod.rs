@@ -1,0 +1,205 @@
+//! The window: files as tabs, one conversation in the middle.
+
+mod chrome;
+mod dialogs;
+mod tab;
+
+use std::path::PathBuf;
+
+use egui::{CentralPanel, Context, Frame, Key, Modifiers, Panel, ThemePreference, Ui, ViewportBuilder};
+
+use self::{dialogs::Dialogs, tab::Tab};
+use crate::{
+    app::error::{Error, Result},
+    gpu,
+    view::{ViewCommand, theme},
+};
+
+/// Smallest useful window, in points.
+const MIN_SIZE: [f32; 2] = [420.0, 320.0];
+
+/// Opens a window on files, or on the sample when there are none, and runs until it is
+/// closed.
+///
+/// # Errors
+/// No display or no GPU.
+pub fn run(files: Vec<PathBuf>) -> Result<()> {
+    let options = eframe::NativeOptions {
+        viewport: ViewportBuilder::default()
+            .with_title("Letterpress")
+            .with_app_id("letterpress")
+            .with_inner_size([1400.0, 900.0])
+            .with_min_inner_size(MIN_SIZE)
+            .with_drag_and_drop(true),
+        wgpu_options: eframe::egui_wgpu::WgpuConfiguration {
+            wgpu_setup: gpu::setup(),
+            ..eframe::egui_wgpu::WgpuConfiguration::default()
+        },
+        ..eframe::NativeOptions::default()
+    };
+    let create = |creation: &eframe::CreationContext<'_>| -> Box<dyn eframe::App> {
+        Box::new(Window::new(&creation.egui_ctx, files))
+    };
+    eframe::run_native("letterpress", options, Box::new(|creation| Ok(create(creation))))
+        .map_err(|error| match error {
+            eframe::Error::Wgpu(_) => Error::failed(gpu::NO_DRIVER, gpu::DRIVER_PACKAGES),
+            other => Error::failed(format!("cannot open a window: {other}"), ""),
+        })
+}
+
+/// The program's window.
+pub struct Window {
+    tabs: Vec<Tab>,
+    active: usize,
+    dialogs: Dialogs,
+    sidebar: bool,
+    next_tab: u64,
+}
+
+impl Window {
+    /// A window on these files; call it once per context.
+    #[must_use]
+    pub fn new(ctx: &Context, files: Vec<PathBuf>) -> Self {
+        theme::install(ctx);
+        let mut window = Self {
+            tabs: Vec::new(),
+            active: 0,
+            dialogs: Dialogs::default(),
+            sidebar: true,
+            next_tab: 0,
+        };
+        if files.is_empty() {
+            window.push(|id| Tab::sample(ctx, id));
+        }
+        for file in files {
+            window.open(ctx, file);
+        }
+        window.active = 0;
+        window
+    }
+
+    /// Opens a file as a tab, or goes to the tab that shows it.
+    pub fn open(&mut self, ctx: &Context, file: PathBuf) {
+        let known = self.tabs.iter().position(|tab| tab.path() == Some(file.as_path()));
+        match known {
+            Some(index) => self.active = index,
+            None => self.push(|id| Tab::open(ctx, file, id)),
+        }
+    }
+
+    fn push(&mut self, tab: impl FnOnce(u64) -> Tab) {
+        self.next_tab += 1;
+        self.tabs.push(tab(self.next_tab));
+        self.active = self.tabs.len() - 1;
+    }
+
+    fn close(&mut self, index: usize) {
+        if index < self.tabs.len() {
+            self.tabs.remove(index);
+            if self.active > index || self.active >= self.tabs.len() {
+                self.active = self.active.saturating_sub(1);
+            }
+        }
+    }
+
+    /// Lays out one frame.
+    pub fn ui(&mut self, ui: &mut Ui) {
+        self.dialogs.poll(ui.ctx()).into_iter().for_each(|file| self.open(ui.ctx(), file));
+        self.dropped(ui.ctx());
+        self.keys(ui);
+        if self.sidebar {
+            self.sidebar_ui(ui);
+        }
+        Panel::top("bar").frame(Frame::NONE).show_separator_line(false).show(ui, |ui| {
+            self.top_bar_ui(ui);
+        });
+        CentralPanel::default().frame(Frame::NONE).show(ui, |ui| self.page_ui(ui));
+        self.dialogs.ui(ui);
+    }
+
+    fn page_ui(&mut self, ui: &mut Ui) {
+        let Some(tab) = self.tabs.get_mut(self.active) else {
+            return chrome::empty_ui(ui, &mut self.dialogs);
+        };
+        for command in tab.ui(ui) {
+            match command {
+                ViewCommand::OpenLink { target, shown } => self.dialogs.link(&target, &shown),
+            }
+        }
+    }
+
+    fn dropped(&mut self, ctx: &Context) {
+        let files: Vec<PathBuf> = ctx.input(|input| {
+            input.raw.dropped_files.iter().map(|file| file.path().to_owned()).collect()
+        });
+        files.into_iter().for_each(|file| self.open(ctx, file));
+    }
+
+    fn keys(&mut self, ui: &Ui) {
+        let pressed = |modifiers: Modifiers, key: Key| {
+            ui.input_mut(|input| input.consume_key(modifiers, key))
+        };
+        let count = self.tabs.len();
+        if pressed(Modifiers::CTRL | Modifiers::SHIFT, Key::Tab) && count > 0 {
+            self.active = (self.active + count - 1) % count;
+        }
+        if pressed(Modifiers::CTRL, Key::Tab) && count > 0 {
+            self.active = (self.active + 1) % count;
+        }
+        for (i, key) in DIGITS.into_iter().enumerate() {
+            if pressed(Modifiers::COMMAND, key) && i < count {
+                self.active = i;
+            }
+        }
+        if pressed(Modifiers::COMMAND | Modifiers::SHIFT, Key::F) || pressed(Modifiers::NONE, Key::F11) {
+            let full = ui.input(|input| input.viewport().fullscreen.unwrap_or(false));
+            ui.send_viewport_cmd(egui::ViewportCommand::Fullscreen(!full));
+        }
+        if pressed(Modifiers::COMMAND, Key::W) {
+            self.close(self.active);
+        }
+        if pressed(Modifiers::COMMAND, Key::Q) {
+            ui.send_viewport_cmd(egui::ViewportCommand::Close);
+        }
+        if pressed(Modifiers::COMMAND, Key::B) {
+            self.sidebar = !self.sidebar;
+        }
+        if pressed(Modifiers::COMMAND, Key::N) || pressed(Modifiers::COMMAND, Key::P) {
+            self.dialogs.pick_file(ui.ctx());
+        }
+        if pressed(Modifiers::NONE, Key::F1) || pressed(Modifiers::COMMAND, Key::Slash) {
+            self.dialogs.toggle_manual();
+        }
+    }
+
+    /// Names of the tabs in order.
+    #[must_use]
+    pub fn titles(&self) -> Vec<String> {
+        self.tabs.iter().map(Tab::title).collect()
+    }
+
+    /// Index of the tab that is shown.
+    #[must_use]
+    pub fn active(&self) -> usize {
+        self.active
+    }
+
+    fn set_theme(ctx: &Context, preference: ThemePreference) {
+        ctx.set_theme(preference);
+    }
+}
+
+const DIGITS: [Key; 9] = [
+    Key::Num1, Key::Num2, Key::Num3, Key::Num4, Key::Num5, Key::Num6, Key::Num7, Key::Num8,
+    Key::Num9,
+];
+
+impl eframe::App for Window {
+    fn ui(&mut self, ui: &mut Ui, _frame: &mut eframe::Frame) {
+        Self::ui(self, ui);
+    }
+
+    fn clear_color(&self, visuals: &egui::Visuals) -> [f32; 4] {
+        visuals.panel_fill.to_normalized_gamma_f32()
+    }
+}

@@ -1,0 +1,132 @@
+//! A tab: one file and how it is being read.
+
+use std::path::{Path, PathBuf};
+
+use egui::{Align2, Context, FontId, Ui};
+
+use crate::{
+    app::shown,
+    engine::FileSource,
+    layout::face,
+    model::{Progress, Source},
+    view::{TranscriptView, ViewCommand},
+};
+
+/// One conversation in the window.
+pub(super) struct Tab {
+    /// Distinguishes this tab's widgets from those of the others.
+    id: u64,
+    name: String,
+    path: Option<PathBuf>,
+    page: Page,
+}
+
+enum Page {
+    Open(Box<(FileSource, TranscriptView)>),
+    Failed(String),
+}
+
+impl Tab {
+    pub(super) fn open(ctx: &Context, path: PathBuf, id: u64) -> Self {
+        let name = path.file_name().map_or_else(
+            || path.display().to_string(),
+            |name| name.to_string_lossy().into_owned(),
+        );
+        let page = page(ctx, shown::open(&path, ctx));
+        Self { id, name, path: Some(path), page }
+    }
+
+    pub(super) fn sample(ctx: &Context, id: u64) -> Self {
+        let page = page(ctx, shown::sample(ctx));
+        Self { id, name: "Sample conversation".to_owned(), path: None, page }
+    }
+
+    pub(super) fn path(&self) -> Option<&Path> {
+        self.path.as_deref()
+    }
+
+    /// The conversation's own title, else the file's name.
+    pub(super) fn title(&self) -> String {
+        match &self.page {
+            Page::Open(open) => open.0.title().map_or_else(|| self.name.clone(), |t| t.to_string()),
+            Page::Failed(_) => self.name.clone(),
+        }
+    }
+
+    /// What stands beside the title: format, messages, progress, damage.
+    pub(super) fn caption(&self) -> String {
+        let Page::Open(open) = &self.page else { return "could not be opened".to_owned() };
+        let source = &open.0;
+        let mut words = Vec::new();
+        if let Some(format) = source.format() {
+            words.push(format.name().to_owned());
+        }
+        if let Progress::Indexing { done, total } = source.progress() {
+            words.push(format!("indexing {} %", 100 * done / total.max(1)));
+        } else {
+            words.push(format!("{} rows", source.len()));
+        }
+        let damaged = source.warnings().count();
+        if damaged > 0 {
+            words.push(format!("{damaged} warnings"));
+        }
+        words.join(" · ")
+    }
+
+    /// What was met and survived while reading.
+    pub(super) fn warnings(&self) -> Vec<String> {
+        let Page::Open(open) = &self.page else { return Vec::new() };
+        let line = |line: u64| if line > 0 { format!("line {line}: ") } else { String::new() };
+        open.0.warnings().map(|w| format!("{}{}", line(w.line.0), w.message)).collect()
+    }
+
+    pub(super) fn view(&mut self) -> Option<&mut TranscriptView> {
+        match &mut self.page {
+            Page::Open(open) => Some(&mut open.1),
+            Page::Failed(_) => None,
+        }
+    }
+
+    pub(super) fn ui(&mut self, ui: &mut Ui) -> Vec<ViewCommand> {
+        match &mut self.page {
+            Page::Failed(why) => message_ui(ui, "This file cannot be shown", why),
+            Page::Open(open) => {
+                let (source, view) = &mut **open;
+                if let Some(failure) = source.failure() {
+                    message_ui(ui, "This file cannot be shown", &failure.to_string());
+                } else if source.is_empty() && source.progress() == Progress::Complete {
+                    message_ui(ui, "Nothing was said here", "The file holds no messages.");
+                } else {
+                    return ui.push_id(self.id, |ui| view.show(ui, source)).inner;
+                }
+            }
+        }
+        Vec::new()
+    }
+}
+
+fn page(_ctx: &Context, source: crate::app::error::Result<FileSource>) -> Page {
+    match source {
+        Ok(source) => Page::Open(Box::new((source, TranscriptView::new(_ctx)))),
+        Err(error) => Page::Failed(error.to_string()),
+    }
+}
+
+/// One sentence and what it is about, in the middle of the page.
+fn message_ui(ui: &mut Ui, title: &str, words: &str) {
+    let rect = ui.available_rect_before_wrap();
+    let strong = FontId::new(17.0, face::TEXT);
+    let font = FontId::new(face::INTERFACE_SIZE, face::TEXT);
+    let (text, dim) = (ui.visuals().text_color(), ui.visuals().weak_text_color());
+    let middle = rect.center();
+    let painter = ui.painter();
+    painter.text(middle - egui::vec2(0.0, 14.0), Align2::CENTER_BOTTOM, title, strong, text);
+    let width = (rect.width() - 64.0).max(100.0);
+    let galley = painter.layout(words.to_owned(), font, dim, width);
+    let corner = middle - egui::vec2(galley.rect.width() / 2.0, 0.0);
+    painter.galley(corner, galley, dim);
+    let response = ui.allocate_rect(rect, egui::Sense::hover());
+    response.widget_info(|| {
+        egui::WidgetInfo::labeled(egui::Role::Label, true, format!("{title}: {words}"))
+    });
+}

@@ -1,0 +1,10 @@
+//! Work that goes on beside the UI: reading conversations from files.
+//!
+//! Nothing here draws, and nothing here makes the UI wait: it hands over finished
+//! messages, and takes wishes that the newest one replaces.
+
+pub mod prepare;
+pub mod reader;
+
+pub use prepare::prepare;
+pub use reader::{FileSource, Waker, read_message};

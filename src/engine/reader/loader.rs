@@ -1,0 +1,247 @@
+//! The thread that owns a file: newest messages first, then the index behind them.
+
+use std::{
+    io,
+    panic::{AssertUnwindSafe, catch_unwind},
+    sync::Arc,
+};
+
+use super::{
+    Waker,
+    mailbox::{Edition, Mailbox, Page, Wish},
+    sums::Sums,
+};
+use crate::{
+    engine::prepare,
+    model::{Message, Part, Progress, Raw, Role, SourceLine, Warning},
+    transcript::{Index, OpenError, Transcript},
+};
+
+/// The window over the end of the file that is indexed first.
+const FIRST_WINDOW: u64 = 1024 * 1024;
+/// It doubles up to this size while the reader is near its top; then the full index is
+/// waited for.
+const LAST_WINDOW: u64 = 64 * 1024 * 1024;
+/// Bytes indexed between two looks at what is wished for: about 10 ms.
+const STEP_BYTES: usize = 4 * 1024 * 1024;
+/// The first screen: rows from the end until they hold this many lines of text.
+const FIRST_LINES: usize = 160;
+const FIRST_ROWS_MAX: usize = 64;
+/// Messages between two wakes of the other side.
+const WAKE_EVERY: usize = 8;
+
+/// Starts the thread. It ends when the mailbox is closed.
+///
+/// # Errors
+/// When the system gives no further thread.
+pub(super) fn start(
+    open: impl FnOnce() -> Result<Transcript, OpenError> + Send + 'static,
+    mailbox: Arc<Mailbox>,
+    waker: Waker,
+) -> io::Result<()> {
+    let name = "letterpress-reader".to_owned();
+    std::thread::Builder::new().name(name).spawn(move || run(open(), mailbox, waker))?;
+    Ok(())
+}
+
+fn run(opened: Result<Transcript, OpenError>, mailbox: Arc<Mailbox>, waker: Waker) {
+    match opened {
+        Ok(transcript) => Loader { transcript, mailbox, waker, editions: 0 }.work(),
+        Err(error) => {
+            mailbox.failed(error);
+            waker();
+        }
+    }
+}
+
+/// What is known while the index is built: an edition and the window it covers.
+struct Tail {
+    edition: Edition,
+    window: u64,
+}
+
+/// True when the last rows hold enough text for a first screen, or there are no others.
+fn fills_a_screen(index: &Index) -> bool {
+    let rows = (0..index.len()).rev().take(FIRST_ROWS_MAX);
+    let lines: usize = rows.map(|row| usize::from(index.row(row).lines)).sum();
+    index.is_complete() || lines >= FIRST_LINES / 2
+}
+
+struct Loader {
+    transcript: Transcript,
+    mailbox: Arc<Mailbox>,
+    waker: Waker,
+    editions: u32,
+}
+
+impl Loader {
+    fn work(mut self) {
+        self.mailbox.opened(self.transcript.format());
+        let tail = (self.transcript.len_bytes() > FIRST_WINDOW).then(|| self.open_tail());
+        let is_shown = tail.is_some();
+        let Some(index) = self.index_behind(tail) else { return };
+        let full = self.publish(index);
+        if !is_shown {
+            self.serve_first(&full);
+        }
+        self.mailbox.progress(Progress::Complete);
+        (self.waker)();
+        while let Some(wish) = self.mailbox.wait_for_wish() {
+            self.serve(&wish);
+        }
+    }
+
+    /// Shows the end of the file: a window that is wide enough to fill a screen.
+    fn open_tail(&mut self) -> Tail {
+        let mut window = FIRST_WINDOW;
+        let mut index = self.transcript.tail(window);
+        while !fills_a_screen(&index) && window < LAST_WINDOW {
+            window *= 2;
+            index = self.transcript.tail(window);
+        }
+        let edition = self.publish(index);
+        self.serve_first(&edition);
+        Tail { edition, window }
+    }
+
+    /// Indexes the whole file in steps. None when nobody waits for it any more.
+    fn index_behind(&mut self, mut tail: Option<Tail>) -> Option<Index> {
+        let mut indexer = self.transcript.indexer();
+        let mut shown_percent = 0;
+        while let Progress::Indexing { done, total } = indexer.step(&self.transcript, STEP_BYTES) {
+            if self.mailbox.is_closed() {
+                return None;
+            }
+            if let Some(wish) = self.mailbox.wish() {
+                if let Some(tail) = &mut tail {
+                    self.widen(tail, &wish);
+                }
+                self.serve(&wish);
+            }
+            self.mailbox.progress(Progress::Indexing { done, total });
+            let percent = done * 100 / total.max(1);
+            if percent != shown_percent {
+                shown_percent = percent;
+                (self.waker)();
+            }
+        }
+        (!self.mailbox.is_closed()).then(|| indexer.finish())
+    }
+
+    /// Doubles the window while the reader is near its top. A wish of an older edition
+    /// says nothing about the newest one's top.
+    fn widen(&mut self, tail: &mut Tail, wish: &Wish) {
+        let is_newest = wish.edition.number == tail.edition.number;
+        if !(wish.earlier && is_newest && tail.window < LAST_WINDOW) {
+            return;
+        }
+        tail.window *= 2;
+        let index = self.transcript.tail(tail.window);
+        tail.edition = self.publish(index);
+        (self.waker)();
+    }
+
+    fn publish(&mut self, index: Index) -> Edition {
+        self.editions += 1;
+        let sums = Sums::of((0..index.len()).map(|row| index.row(row)));
+        let (index, sums) = (Arc::new(index), Arc::new(sums));
+        let edition = Edition { index, sums, number: self.editions };
+        self.mailbox.publish(edition.clone());
+        edition
+    }
+
+    /// Reads what the first screen shows, before anybody could have asked for it.
+    fn serve_first(&self, edition: &Edition) {
+        let mut lines = 0;
+        for row in (0..edition.index.len()).rev().take(FIRST_ROWS_MAX) {
+            if self.mailbox.is_closed() || !self.read(edition, row) {
+                break;
+            }
+            lines += usize::from(edition.index.row(row).lines).max(1);
+            if lines > FIRST_LINES {
+                break;
+            }
+        }
+        (self.waker)();
+    }
+
+    fn serve(&self, wish: &Wish) {
+        for (count, row) in wish.rows.iter().enumerate() {
+            if self.mailbox.is_stale(wish.ticket) || !self.read(&wish.edition, *row) {
+                break;
+            }
+            if count % WAKE_EVERY == 0 {
+                (self.waker)();
+            }
+        }
+        self.mailbox.served(wish.ticket);
+        (self.waker)();
+    }
+
+    /// Reads one message and hands it over. False when there was no room for it.
+    fn read(&self, edition: &Edition, row: usize) -> bool {
+        if row >= edition.index.len() {
+            return true;
+        }
+        let (message, warnings) = read_message(&self.transcript, &edition.index, row, prepare);
+        self.mailbox.deliver(Page::new(message, warnings, edition.number))
+    }
+}
+
+/// Reads one message and finishes it, with [`prepare`] or otherwise. A message that makes
+/// either panic costs only itself: it becomes a row that says so.
+pub fn read_message(
+    transcript: &Transcript,
+    index: &Index,
+    row: usize,
+    finish: impl FnOnce(Message) -> Message,
+) -> (Message, Vec<Warning>) {
+    let read = || {
+        let (message, warnings) = transcript.message(index, row);
+        (finish(message), warnings)
+    };
+    guarded(read).unwrap_or_else(|| {
+        let message = unreadable(index, row);
+        let warning = Warning { line: message.line, message: UNREADABLE.to_owned() };
+        (message, vec![warning])
+    })
+}
+
+const UNREADABLE: &str = "this message could not be read";
+
+/// What `read` gives, or none when it panics. Nothing it touches is used afterwards in a
+/// half-changed state: it only reads.
+fn guarded<T>(read: impl FnOnce() -> T) -> Option<T> {
+    catch_unwind(AssertUnwindSafe(read)).ok()
+}
+
+fn unreadable(index: &Index, row: usize) -> Message {
+    let info = index.row(row);
+    Message {
+        id: info.id,
+        key: "".into(),
+        role: Role::System,
+        timestamp_ms: (info.time_secs > 0).then(|| i64::from(info.time_secs) * 1000),
+        model: None,
+        parts: vec![Part::Raw(Raw {
+            label: UNREADABLE.into(),
+            text: format!("The record begins at byte {} of the file.", info.id.0).into(),
+            line: SourceLine(0),
+        })],
+        stop: None,
+        error: None,
+        usage: None,
+        line: SourceLine(0),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_panic_costs_only_its_message() {
+        assert_eq!(guarded(|| 1), Some(1));
+        assert_eq!(guarded(|| -> u8 { panic!("planted") }), None);
+    }
+}

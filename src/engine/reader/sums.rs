@@ -1,0 +1,111 @@
+//! What a list asks about many rows at once, answered without visiting them.
+
+use std::ops::Range;
+
+use crate::model::{GroupPlace, RowInfo, RowKind};
+
+/// Rows of one sum.
+const STRIDE: usize = 1024;
+
+/// Sums over the rows of an index, and where its prompts are. Costs 4 bytes a prompt and
+/// 16 bytes per 1,024 rows.
+#[derive(Debug, Default)]
+pub(super) struct Sums {
+    /// Before each so many rows, and behind the last: rows shown while groups are folded,
+    /// and their lines.
+    before: Vec<(u64, u64)>,
+    /// The rows of prompts, in order.
+    prompts: Vec<u32>,
+}
+
+impl Sums {
+    pub(super) fn of(rows: impl Iterator<Item = RowInfo>) -> Self {
+        let mut sums = Self::default();
+        let mut sum = (0, 0);
+        for (number, row) in rows.enumerate() {
+            if number % STRIDE == 0 {
+                sums.before.push(sum);
+            }
+            sum = plus(sum, shown(row));
+            if row.kind == RowKind::User {
+                sums.prompts.push(number as u32);
+            }
+        }
+        sums.before.push(sum);
+        sums
+    }
+
+    /// How many rows of a range are shown while groups are folded, and their lines.
+    pub(super) fn estimate(
+        &self,
+        range: Range<usize>,
+        row: impl Fn(usize) -> RowInfo,
+    ) -> (u64, u64) {
+        let before = |end: usize| {
+            let whole = end / STRIDE;
+            let sum = self.before.get(whole).copied().unwrap_or_default();
+            (whole * STRIDE..end).fold(sum, |sum, i| plus(sum, shown(row(i))))
+        };
+        let (end, start) = (before(range.end), before(range.start));
+        (end.0.saturating_sub(start.0), end.1.saturating_sub(start.1))
+    }
+
+    pub(super) fn prompt_after(&self, row: usize) -> Option<usize> {
+        let next = self.prompts.partition_point(|prompt| (*prompt as usize) < row);
+        self.prompts.get(next).map(|prompt| *prompt as usize)
+    }
+
+    pub(super) fn heap_bytes(&self) -> usize {
+        self.before.capacity() * size_of::<(u64, u64)>() + self.prompts.capacity() * 4
+    }
+}
+
+fn shown(row: RowInfo) -> (u64, u64) {
+    match row.group {
+        GroupPlace::Follows { .. } => (0, 0),
+        GroupPlace::Alone | GroupPlace::Leads => (1, u64::from(row.lines)),
+    }
+}
+
+fn plus(a: (u64, u64), b: (u64, u64)) -> (u64, u64) {
+    (a.0 + b.0, a.1 + b.1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::{MessageId, ToolTally};
+
+    fn row(i: usize) -> RowInfo {
+        let group = match i % 5 {
+            3 => GroupPlace::Follows { back: 1 },
+            2 => GroupPlace::Leads,
+            _ => GroupPlace::Alone,
+        };
+        RowInfo {
+            id: MessageId(i as u64),
+            kind: if i % 700 == 10 { RowKind::User } else { RowKind::Assistant },
+            lines: (i % 17) as u16,
+            group,
+            tally: ToolTally::default(),
+            failed: false,
+            time_secs: 0,
+        }
+    }
+
+    #[test]
+    fn sums_equal_what_visiting_gives() {
+        for len in [0, 1, 1_023, 1_024, 1_025, 5_000] {
+            let sums = Sums::of((0..len).map(row));
+            for (start, end) in [(0, len), (len / 3, len), (1, len / 2), (len / 2, len / 2)] {
+                let (start, end) = (start.min(end), end);
+                let visited = (start..end).fold((0, 0), |sum, i| plus(sum, shown(row(i))));
+                assert_eq!(sums.estimate(start..end, row), visited, "{start}..{end} of {len}");
+            }
+            for from in [0, 10, 11, 709, 711, 4_911, 6_000] {
+                let visited = (from..len).find(|i| row(*i).kind == RowKind::User);
+                assert_eq!(sums.prompt_after(from), visited, "{from} of {len}");
+            }
+        }
+    }
+}

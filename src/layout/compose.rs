@@ -1,0 +1,460 @@
+//! Composition: one message becomes the specs of its slugs.
+
+use std::sync::Arc;
+
+use crate::{
+    layout::{
+        Voice,
+        calls,
+        flow::{Edges, Flow, fingerprint},
+        icon,
+        registry::Registry,
+        spec::{Action, Content, Face, Fold, FoldKind, Ground, Label, Segment, Spec, Tone},
+    },
+    model::{
+        LowStakes, Message, MessageId, Notice, NoticeKind, Part, Raw, Role, RowKind, StopReason,
+        Text, Thinking, ToolTally, Usage,
+    },
+};
+
+/// Room above a user's message: the largest in the list, because a turn begins.
+pub const TURN_GAP: f32 = 24.0;
+/// Room between blocks of one turn.
+pub const BLOCK_GAP: f32 = 14.0;
+/// Room between paragraphs.
+const PARAGRAPH_GAP: f32 = 12.0;
+/// Text of one raw record that is shown before it is opened.
+const RAW_PREVIEW: usize = 160;
+
+/// Where a message stands among its neighbours.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Surroundings {
+    /// Kind of the row above.
+    pub above: Option<RowKind>,
+    /// The turn ends here: what comes next is not the model's, or nothing.
+    pub turn_ends: bool,
+    /// The group it belongs to.
+    pub group: Group,
+}
+
+/// A message's part in a group of low-stakes calls.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub enum Group {
+    /// In no group with other messages.
+    #[default]
+    Alone,
+    /// Its trailing calls begin the group.
+    Leads(GroupSummary),
+    /// All it shows belongs to the group of another message.
+    Follows {
+        /// The group's fold.
+        fold: Fold,
+        /// No further message follows in the group.
+        last: bool,
+    },
+}
+
+/// What the line of a folded group says.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct GroupSummary {
+    /// Calls of all messages of the group.
+    pub tally: ToolTally,
+    /// Any of them failed.
+    pub failed: bool,
+    /// From the first to the last message, when times are known.
+    pub seconds: Option<u32>,
+    /// Other messages follow in the group.
+    pub goes_on: bool,
+}
+
+/// The specs of a message in reading order.
+pub fn compose(
+    message: &Message,
+    around: &Surroundings,
+    registry: &Registry,
+    is_open: &dyn Fn(Fold, bool) -> bool,
+) -> Vec<Spec> {
+    let mut flow = Flow::new(message.id, is_open);
+    flow.gap(top_gap(message, around));
+    let own = registry.parts(message);
+    let parts = own.as_deref().unwrap_or(&message.parts);
+    match &message.role {
+        Role::User => user(&mut flow, parts, registry),
+        Role::Assistant => assistant(&mut flow, message, parts, around, registry),
+        Role::Tool | Role::System => loose_parts(&mut flow, parts, registry),
+        Role::Custom(name) => custom(&mut flow, name, own.is_some(), parts, registry),
+    }
+    let mut specs = flow.finish();
+    fingerprint(&mut specs);
+    specs
+}
+
+/// What stands in the place of a message that could not be composed.
+#[must_use]
+pub fn unshowable(message: MessageId) -> Vec<Spec> {
+    let mut flow = Flow::new(message, &|_, usual| usual);
+    flow.gap(BLOCK_GAP);
+    flow.label(iconed(icon::WARNING, "This message could not be displayed", Tone::Err));
+    let mut specs = flow.finish();
+    fingerprint(&mut specs);
+    specs
+}
+
+fn top_gap(message: &Message, around: &Surroundings) -> f32 {
+    match (around.above, &around.group) {
+        (_, Group::Follows { .. }) => 0.0,
+        (None, _) => TURN_GAP,
+        (Some(RowKind::Assistant), _) if message.role == Role::Assistant => BLOCK_GAP,
+        (Some(RowKind::Notice | RowKind::Raw), _) if message.role != Role::User => BLOCK_GAP,
+        (Some(_), _) if message.role == Role::User => TURN_GAP,
+        (Some(RowKind::User), _) => 20.0,
+        (Some(_), _) => BLOCK_GAP,
+    }
+}
+
+fn user(flow: &mut Flow<'_>, parts: &[Part], registry: &Registry) {
+    flow.card(Ground::User, [16.0, 12.0], |flow| {
+        for (i, part) in parts.iter().enumerate() {
+            flow.part(i);
+            if i > 0 {
+                flow.gap(PARAGRAPH_GAP);
+            }
+            part_of(flow, part, registry);
+        }
+        if parts.is_empty() {
+            flow.label(caption("(empty message)", Tone::Faint));
+        }
+    });
+}
+
+fn assistant(
+    flow: &mut Flow<'_>,
+    message: &Message,
+    parts: &[Part],
+    around: &Surroundings,
+    registry: &Registry,
+) {
+    let grouped = grouped_from(parts, around.group);
+    for (i, part) in parts.iter().enumerate().take(grouped) {
+        if part.is_visible() {
+            flow.part(i);
+            part_of(flow, part, registry);
+        }
+    }
+    group(flow, parts, grouped, around, registry);
+    flow.part(usize::from(u16::MAX));
+    ending(flow, message, around.turn_ends, parts);
+}
+
+/// Index of the first part that belongs to the message's group; the number of parts when
+/// it has none.
+fn grouped_from(parts: &[Part], group: Group) -> usize {
+    let is_low = |part: &Part| matches!(part, Part::ToolCall(call) if LowStakes::of(&call.name).is_some());
+    if matches!(group, Group::Follows { .. }) {
+        return 0;
+    }
+    let trailing = parts.iter().rev().take_while(|part| is_low(part) || !part.is_visible()).count();
+    let calls = parts.iter().rev().take(trailing).filter(|part| is_low(part)).count();
+    let goes_on = matches!(group, Group::Leads(GroupSummary { goes_on: true, .. }));
+    // A single call is a card of its own, not a group of one.
+    if calls > 1 || (calls == 1 && goes_on) { parts.len() - trailing } else { parts.len() }
+}
+
+fn group(
+    flow: &mut Flow<'_>,
+    parts: &[Part],
+    from: usize,
+    around: &Surroundings,
+    registry: &Registry,
+) {
+    if from >= parts.len() {
+        return;
+    }
+    flow.part(from);
+    let (fold, summary, last) = match around.group {
+        Group::Follows { fold, last } => (fold, None, last),
+        Group::Leads(summary) => {
+            (flow.group_fold(), Some(summary), !summary.goes_on)
+        }
+        Group::Alone => (flow.group_fold(), Some(calls::summary_of(parts, from)), true),
+    };
+    let open = flow.is_open(fold, false);
+    if summary.is_none() && !open {
+        return;
+    }
+    if summary.is_some() {
+        flow.gap(BLOCK_GAP);
+    }
+    let edges = Edges { first: summary.is_some(), last: last || !open };
+    flow.card_part(Ground::Panel, [14.0, 0.0], edges, |flow| {
+        if let Some(summary) = summary {
+            flow.label(calls::group_line(fold, open, summary));
+        }
+        for (i, part) in parts.iter().enumerate().skip(from).filter(|_| open) {
+            flow.part(i);
+            match part {
+                Part::ToolCall(call) => calls::row(flow, call, registry),
+                other if other.is_visible() => part_of(flow, other, registry),
+                _ => {}
+            }
+        }
+    });
+}
+
+fn part_of(flow: &mut Flow<'_>, part: &Part, registry: &Registry) {
+    match part {
+        Part::Text(text) => prose(flow, text),
+        Part::Thinking(reasoning) => thinking(flow, reasoning),
+        Part::Image(image) => {
+            flow.gap(PARAGRAPH_GAP);
+            flow.next_leaf();
+            calls::picture(flow, image, 0);
+        }
+        Part::ToolCall(call) => {
+            flow.gap(BLOCK_GAP);
+            calls::card(flow, call, registry);
+        }
+        Part::ToolResult(result) => {
+            flow.gap(BLOCK_GAP);
+            calls::orphan(flow, result);
+        }
+        Part::Notice(word) => notice(flow, word),
+        Part::Raw(record) => raw(flow, record),
+    }
+}
+
+fn prose(flow: &mut Flow<'_>, text: &Text) {
+    use crate::model::Blocks;
+    flow.gap(PARAGRAPH_GAP);
+    match &text.blocks {
+        Blocks::Unparsed => flow.plain(&text.source, Voice::Body),
+        Blocks::Sealed(blocks) => flow.blocks(&**blocks),
+        Blocks::Open { sealed, tail } => {
+            flow.blocks(&**sealed);
+            flow.open_tail(true);
+            flow.blocks(&**tail);
+            flow.open_tail(false);
+        }
+    }
+}
+
+fn thinking(flow: &mut Flow<'_>, reasoning: &Thinking) {
+    flow.gap(PARAGRAPH_GAP);
+    let words = match (reasoning.redacted, reasoning.duration_ms) {
+        (true, _) => "Thought (kept private by the provider)".to_owned(),
+        (false, Some(ms)) => format!("Thought for {}", calls::duration(ms)),
+        (false, None) => "Thought".to_owned(),
+    };
+    if reasoning.redacted && reasoning.text.source.trim().is_empty() {
+        flow.label(caption(&words, Tone::Dim));
+        return;
+    }
+    let fold = flow.fold(FoldKind::Thinking);
+    let open = flow.is_open(fold, false);
+    flow.label(Label {
+        left: vec![calls::caret(open), Segment::new(words.as_str(), Face::Text, Tone::Dim)],
+        right: Vec::new(),
+        action: Some(Action::Toggle(fold)),
+        ruled: false,
+        spoken: calls::spoken_fold(&words, open),
+    });
+    if open {
+        flow.gap(8.0);
+        flow.dim(true);
+        flow.indented(18.0, |flow| prose(flow, &reasoning.text));
+        flow.dim(false);
+        flow.gap(PARAGRAPH_GAP);
+    }
+}
+
+fn loose_parts(flow: &mut Flow<'_>, parts: &[Part], registry: &Registry) {
+    for (i, part) in parts.iter().enumerate() {
+        flow.part(i);
+        part_of(flow, part, registry);
+    }
+}
+
+/// A message of another role. What the host program says comes as a notice followed by
+/// the records behind it, which stay folded until they are asked for.
+fn custom(flow: &mut Flow<'_>, name: &Arc<str>, known: bool, parts: &[Part], registry: &Registry) {
+    if let Some((Part::Notice(word), rest)) = parts.split_first()
+        && rest.iter().all(|part| matches!(part, Part::Raw(_)))
+    {
+        return records(flow, word, rest);
+    }
+    if !known && !parts.iter().all(|part| matches!(part, Part::Notice(_) | Part::Raw(_) | Part::ToolCall(_))) {
+        flow.label(caption(name, Tone::Faint));
+        flow.gap(4.0);
+    }
+    loose_parts(flow, parts, registry);
+}
+
+fn records(flow: &mut Flow<'_>, word: &Notice, rest: &[Part]) {
+    if rest.is_empty() {
+        return notice(flow, word);
+    }
+    flow.part(0);
+    let fold = flow.fold(FoldKind::Notice);
+    let open = flow.is_open(fold, false);
+    flow.label(Label {
+        left: vec![
+            calls::caret(open),
+            Segment::new(word.text.source.trim(), Face::Caption, Tone::Faint),
+        ],
+        action: Some(Action::Toggle(fold)),
+        spoken: calls::spoken_fold(&word.text.source, open),
+        ..Label::default()
+    });
+    for (i, part) in rest.iter().enumerate().filter(|_| open) {
+        flow.part(i + 1);
+        if let Part::Raw(record) = part {
+            raw(flow, record);
+        }
+    }
+}
+
+fn notice(flow: &mut Flow<'_>, word: &Notice) {
+    let (icon, title, tone) = notice_look(&word.kind);
+    let text = word.text.source.trim();
+    let short = text.len() <= 120 && !text.contains('\n');
+    flow.gap(BLOCK_GAP);
+    let words = match (title, short) {
+        ("", true) => text.to_owned(),
+        (title, true) if text.is_empty() => title.to_owned(),
+        (title, true) => format!("{title}: {text}"),
+        (title, false) => title.to_owned(),
+    };
+    let fold = flow.fold(FoldKind::Notice);
+    let open = !short && flow.is_open(fold, word.kind == NoticeKind::Error);
+    let mut left = vec![Segment::new(icon, Face::Icon, tone), Segment::new(&*words, Face::Caption, tone)];
+    if !short {
+        left.insert(0, calls::caret(open));
+    }
+    let label = Label {
+        left,
+        action: (!short).then_some(Action::Toggle(fold)),
+        spoken: if short { words } else { calls::spoken_fold(&words, open) },
+        ..Label::default()
+    };
+    flow.push(Content::Divider(Arc::new(label)), Voice::Interface.line());
+    if open {
+        flow.gap(8.0);
+        flow.dim(true);
+        flow.indented(18.0, |flow| prose(flow, &word.text));
+        flow.dim(false);
+    }
+}
+
+fn notice_look(kind: &NoticeKind) -> (char, &'static str, Tone) {
+    match kind {
+        NoticeKind::Compaction => (icon::SCISSORS, "Context compacted", Tone::Warn),
+        NoticeKind::Branch => (icon::GIT_BRANCH, "Branch left", Tone::Dim),
+        NoticeKind::ModelChange => (icon::ROBOT, "", Tone::Faint),
+        NoticeKind::Setting => (icon::GEAR, "", Tone::Faint),
+        NoticeKind::Abort => (icon::STOP, "Stopped", Tone::Warn),
+        NoticeKind::Error => (icon::WARNING_OCTAGON, "Error", Tone::Err),
+        NoticeKind::Label => (icon::PUSH_PIN, "", Tone::Faint),
+        NoticeKind::Other(name) if &**name == "sidechain" => (icon::ROBOT, "Sub-agent", Tone::Dim),
+        NoticeKind::Other(_) => (icon::INFO, "", Tone::Faint),
+    }
+}
+
+fn raw(flow: &mut Flow<'_>, record: &Raw) {
+    flow.gap(8.0);
+    let fold = flow.fold(FoldKind::Notice);
+    let open = flow.is_open(fold, false);
+    let preview: String = record.text.chars().take(RAW_PREVIEW).collect();
+    let mut left = vec![
+        calls::caret(open),
+        Segment::new(&*record.label, Face::Caption, Tone::Warn),
+    ];
+    if !open {
+        left.push(Segment::new(preview.replace('\n', " "), Face::Mono, Tone::Faint));
+    }
+    let line = record.line.0;
+    let right = if line > 0 { format!("line {line}") } else { String::new() };
+    flow.card(Ground::Panel, [14.0, 0.0], |flow| {
+        flow.label(Label {
+            left,
+            right: vec![Segment::new(right, Face::Caption, Tone::Faint)],
+            action: Some(Action::Toggle(fold)),
+            ruled: false,
+            spoken: calls::spoken_fold(&record.label, open),
+        });
+        if open {
+            flow.inset(Ground::Code, 10.0, |flow| flow.plain(&record.text, Voice::Code));
+        }
+    });
+}
+
+/// What stands under a message: why it ended, and what it cost.
+fn ending(flow: &mut Flow<'_>, message: &Message, turn_ends: bool, parts: &[Part]) {
+    if let Some(error) = &message.error {
+        flow.gap(BLOCK_GAP);
+        flow.card(Ground::Alarm, [14.0, 10.0], |flow| flow.plain(error, Voice::Interface));
+    }
+    match message.stop {
+        Some(StopReason::Aborted) => {
+            flow.gap(PARAGRAPH_GAP);
+            flow.label(iconed(icon::STOP, "Stopped by the user", Tone::Warn));
+        }
+        Some(StopReason::Length) => {
+            flow.gap(PARAGRAPH_GAP);
+            flow.label(iconed(icon::WARNING, "Ended at the model's length limit", Tone::Warn));
+        }
+        _ => {}
+    }
+    let silent = !parts.iter().any(Part::is_visible);
+    if let Some(usage) = message.usage.filter(|_| turn_ends || silent) {
+        let line = usage_line(&usage);
+        if !line.is_empty() {
+            flow.gap(8.0);
+            flow.label(caption(&line, Tone::Faint));
+        }
+    } else if silent && flow.is_empty() {
+        flow.label(caption("(no visible content)", Tone::Faint));
+    }
+}
+
+/// `↑1.2k ↓340 R10k W512 $0.0123`, without what is zero.
+#[must_use]
+pub fn usage_line(usage: &Usage) -> String {
+    let mut words = Vec::new();
+    let counts = [
+        ("↑", usage.input),
+        ("↓", usage.output),
+        ("R", usage.cache_read),
+        ("W", usage.cache_write),
+    ];
+    for (mark, count) in counts.into_iter().filter(|(_, count)| *count > 0) {
+        words.push(format!("{mark}{}", short_count(count)));
+    }
+    if let Some(cost) = usage.cost.filter(|cost| *cost > 0.0) {
+        words.push(format!("${cost:.4}"));
+    }
+    words.join("  ")
+}
+
+/// A count in at most four characters: 999, 1.0k, 10k, 123k.
+#[must_use]
+pub fn short_count(count: u64) -> String {
+    match count {
+        0..1000 => count.to_string(),
+        1000..10_000 => format!("{}.{}k", count / 1000, count % 1000 / 100),
+        _ => format!("{}k", (count + 500) / 1000),
+    }
+}
+
+fn caption(words: &str, tone: Tone) -> Label {
+    Label {
+        left: vec![Segment::new(words, Face::Caption, tone)],
+        spoken: words.to_owned(),
+        ..Label::default()
+    }
+}
+
+fn iconed(icon: char, words: &str, tone: Tone) -> Label {
+    let mut label = caption(words, tone);
+    label.left.insert(0, Segment::new(icon, Face::Icon, tone));
+    label
+}

@@ -1,0 +1,38 @@
+//! Layout: blocks become galleys, heights and anchors. Knows egui's text types and no `Ui`.
+//!
+//! [`compose`] cuts a message into [`spec`]s, [`press`] sets each into a [`slug`],
+//! [`sheet`] decides which of them stand where.
+
+pub mod cache;
+pub mod calls;
+pub mod compose;
+pub mod diff;
+pub mod epoch;
+pub mod face;
+pub mod flow;
+pub mod folds;
+pub mod heights;
+pub mod highlight;
+pub mod icon;
+pub mod ink;
+mod label;
+mod matter;
+mod palette;
+pub mod press;
+pub mod registry;
+pub mod sheet;
+pub mod slug;
+pub mod spec;
+mod table;
+pub mod tools;
+
+pub use self::{
+    cache::SlugId,
+    face::Voice,
+    folds::{Folds, Openness},
+    palette::{Palette, Syntax},
+    registry::Registry,
+    sheet::{Anchor, Jump, Page, Placed, Sheet, Visible},
+    slug::Slug,
+    spec::{Action, Face, Fold, FoldKind, Label, Segment, Tone},
+};

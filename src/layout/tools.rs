@@ -1,0 +1,332 @@
+//! The built-in cards of the tools that agents have in common.
+
+use std::{fmt::Write as _, sync::Arc};
+
+use serde_json::Value;
+
+use crate::{
+    layout::{
+        Face,
+        diff::{self, DiffKind},
+        icon,
+        registry::{Body, Change, ToolCard},
+    },
+    model::{LowStakes, ToolCall, ToolState},
+};
+
+/// Text of arguments or results that is pretty-printed, at most this many bytes.
+const JSON_MAX: usize = 256 * 1024;
+/// Lines of context around a change.
+const DIFF_CONTEXT: usize = 3;
+
+/// The card of a call of any tool.
+#[must_use]
+pub fn card(call: &ToolCall) -> ToolCard {
+    match &*call.name {
+        "bash" | "Bash" | "shell" | "exec" | "run_command" | "execute_command"
+        | "run_terminal_cmd" | "local_shell" => command(call),
+        "edit" | "Edit" | "MultiEdit" | "str_replace" | "replace_in_file" | "edit_file" => edit(call),
+        "write" | "Write" | "write_file" | "write_to_file" | "create_file" => write_file(call),
+        "Task" | "Agent" | "task" => task(call),
+        "TodoWrite" | "todo_write" => todos(call),
+        "WebFetch" | "web_fetch" | "fetch" => simple(call, icon::GLOBE, "Fetch", &["url"]),
+        "WebSearch" | "web_search" => simple(call, icon::GLOBE, "Search the web", &["query"]),
+        name => match LowStakes::of(name) {
+            Some(kind) => look(call, kind),
+            None => unknown(call),
+        },
+    }
+}
+
+/// A string argument by any of its usual names.
+fn argument<'c>(call: &'c ToolCall, names: &[&str]) -> Option<&'c str> {
+    names.iter().find_map(|name| call.arguments.get(name)?.as_str())
+}
+
+const PATHS: &[&str] = &["path", "file_path", "filePath", "notebook_path", "file", "directory"];
+
+fn path(call: &ToolCall) -> &str {
+    argument(call, PATHS).unwrap_or_default()
+}
+
+fn output_lines(call: &ToolCall) -> usize {
+    call.result.as_ref().map_or(0, |result| result.output.lines.len())
+}
+
+fn count(n: usize, one: &str, many: &str) -> String {
+    format!("{n} {}", if n == 1 { one } else { many })
+}
+
+fn command(call: &ToolCall) -> ToolCard {
+    let line = match call.arguments.get("command").or_else(|| call.arguments.get("cmd")) {
+        Some(Value::String(line)) => line.clone(),
+        Some(Value::Array(argv)) => {
+            argv.iter().filter_map(Value::as_str).collect::<Vec<_>>().join(" ")
+        }
+        _ => return unknown(call),
+    };
+    let mut lines = line.lines();
+    let first = lines.next().unwrap_or_default();
+    let more = lines.next().is_some();
+    let mut body = Vec::new();
+    if more {
+        body.push(Body::Text(Arc::from(line.as_str())));
+    }
+    body.push(Body::Output);
+    ToolCard {
+        icon: Some(icon::TERMINAL_WINDOW),
+        title: format!("$ {first}{}", if more { " …" } else { "" }),
+        face: Some(Face::Mono),
+        note: exit_code(call),
+        body,
+        open: output_lines(call) > 0,
+        tail: true,
+        ..ToolCard::default()
+    }
+}
+
+fn exit_code(call: &ToolCall) -> String {
+    let details = call.result.as_ref().map(|result| &result.details);
+    let code = details.and_then(|details| {
+        ["exitCode", "exit_code", "code"].iter().find_map(|key| details.get(key)?.as_i64())
+    });
+    code.map_or_else(String::new, |code| format!("exit {code}"))
+}
+
+fn look(call: &ToolCall, kind: LowStakes) -> ToolCard {
+    let lines = output_lines(call);
+    let base = ToolCard { face: Some(Face::Mono), body: vec![Body::Output], ..ToolCard::default() };
+    match kind {
+        LowStakes::Read => ToolCard {
+            icon: Some(icon::FILE),
+            title: path(call).to_owned(),
+            detail: line_range(call),
+            note: if lines > 0 { count(lines, "line", "lines") } else { String::new() },
+            ..base
+        },
+        LowStakes::List => ToolCard {
+            icon: Some(icon::FOLDER),
+            title: argument(call, &["pattern", "glob"]).unwrap_or_else(|| path(call)).to_owned(),
+            detail: argument(call, &["pattern", "glob"])
+                .map_or_else(String::new, |_| in_path(path(call))),
+            note: count(lines, "entry", "entries"),
+            ..base
+        },
+        LowStakes::Search => ToolCard {
+            icon: Some(icon::MAGNIFYING_GLASS),
+            title: search_words(argument(call, &["pattern", "query", "regex"]).unwrap_or_default()),
+            detail: in_path(path(call)),
+            note: count(lines, "line", "lines"),
+            ..base
+        },
+    }
+}
+
+fn in_path(path: &str) -> String {
+    if path.is_empty() { String::new() } else { format!("in {path}") }
+}
+
+/// `1–140` from whichever way a tool names its range.
+fn line_range(call: &ToolCall) -> String {
+    let number = |names: &[&str]| names.iter().find_map(|n| call.arguments.get(n)?.as_u64());
+    let first = number(&["offset", "start_line", "readLineStart"]);
+    let last = number(&["end_line", "readLineEnd"])
+        .or_else(|| Some(first.unwrap_or(1) + number(&["limit"])?.saturating_sub(1)));
+    match (first, last) {
+        (None, None) => String::new(),
+        (first, Some(last)) => format!("{}–{last}", first.unwrap_or(1)),
+        (Some(first), None) => format!("{first}–"),
+    }
+}
+
+/// Alternatives of a pattern as words; more than three are counted.
+fn search_words(pattern: &str) -> String {
+    let plain = pattern.replace("\\b", "");
+    let words: Vec<&str> = plain.split('|').filter(|word| !word.is_empty()).collect();
+    if words.len() > 3 { format!("{} patterns", words.len()) } else { words.join(", ") }
+}
+
+fn edit(call: &ToolCall) -> ToolCard {
+    let old = argument(call, &["old_string", "oldText", "old_str", "oldString", "search"]);
+    let new = argument(call, &["new_string", "newText", "new_str", "newString", "replace"]);
+    if let (Some(old), Some(new)) = (old, new) {
+        return changed(call, compared(old, new));
+    }
+    match argument(call, &["diff", "patch"]).and_then(patched) {
+        Some(change) => changed(call, change),
+        None => match edits(call) {
+            Some(change) => changed(call, change),
+            None => unknown(call),
+        },
+    }
+}
+
+fn compared(old: &str, new: &str) -> Change {
+    Change { old: old.into(), new: new.into(), lines: diff::lines(old, new, DIFF_CONTEXT) }
+}
+
+fn patched(patch: &str) -> Option<Change> {
+    let lines = diff::unified(patch)?;
+    let text: Arc<str> = patch.into();
+    Some(Change { old: Arc::clone(&text), new: text, lines })
+}
+
+/// Several replacements in one call, shown one after the other.
+fn edits(call: &ToolCall) -> Option<Change> {
+    let edits = call.arguments.get("edits")?.as_array()?;
+    let text = |edit: &Value, keys: [&str; 2]| {
+        keys.iter().find_map(|key| edit.get(key)?.as_str()).unwrap_or_default().to_owned()
+    };
+    let (mut old, mut new, mut lines) = (String::new(), String::new(), Vec::new());
+    for edit in edits {
+        let (gone, come) = (text(edit, ["old_string", "oldText"]), text(edit, ["new_string", "newText"]));
+        for mut line in diff::lines(&gone, &come, DIFF_CONTEXT) {
+            let base = if line.kind == DiffKind::Removed { old.len() } else { new.len() };
+            line.text = line.text.start + base..line.text.end + base;
+            lines.push(line);
+        }
+        old.push_str(&gone);
+        new.push_str(&come);
+    }
+    Some(Change { old: old.into(), new: new.into(), lines })
+}
+
+fn changed(call: &ToolCall, change: Change) -> ToolCard {
+    let (added, removed) = diff::counts(&change.lines);
+    let mut body = vec![Body::Diff(Arc::new(change))];
+    if call.state == ToolState::Error {
+        body.push(Body::Output);
+    }
+    ToolCard {
+        icon: Some(icon::PENCIL_SIMPLE),
+        title: path(call).to_owned(),
+        face: Some(Face::Mono),
+        note: format!("+{added} −{removed}"),
+        body,
+        open: true,
+        ..ToolCard::default()
+    }
+}
+
+fn write_file(call: &ToolCall) -> ToolCard {
+    let Some(content) = argument(call, &["content", "file_text", "contents"]) else {
+        return unknown(call);
+    };
+    let mut body = vec![Body::Text(Arc::from(content))];
+    if call.state == ToolState::Error {
+        body.push(Body::Output);
+    }
+    ToolCard {
+        icon: Some(icon::NOTE_PENCIL),
+        title: path(call).to_owned(),
+        face: Some(Face::Mono),
+        detail: "written".to_owned(),
+        note: count(content.lines().count(), "line", "lines"),
+        body,
+        ..ToolCard::default()
+    }
+}
+
+fn task(call: &ToolCall) -> ToolCard {
+    let mut body = Vec::new();
+    if let Some(prompt) = argument(call, &["prompt"]) {
+        body.push(Body::Text(Arc::from(prompt)));
+    }
+    body.push(Body::Output);
+    ToolCard {
+        icon: Some(icon::ROBOT),
+        title: "Agent".to_owned(),
+        detail: argument(call, &["description", "subagent_type"]).unwrap_or_default().to_owned(),
+        body,
+        ..ToolCard::default()
+    }
+}
+
+fn todos(call: &ToolCall) -> ToolCard {
+    let Some(todos) = call.arguments.get("todos").and_then(Value::as_array) else {
+        return unknown(call);
+    };
+    let is_done = |todo: &&Value| todo.get("status").and_then(Value::as_str) == Some("completed");
+    let mut text = String::new();
+    for todo in todos {
+        let mark = match todo.get("status").and_then(Value::as_str) {
+            Some("completed") => "✓",
+            Some("in_progress") => "→",
+            _ => "·",
+        };
+        let words = todo.get("content").and_then(Value::as_str).unwrap_or_default();
+        // Writing to a string cannot fail.
+        let _infallible = writeln!(text, "{mark} {words}");
+    }
+    ToolCard {
+        icon: Some(icon::LIST_CHECKS),
+        title: "Plan".to_owned(),
+        note: format!("{} of {}", todos.iter().filter(is_done).count(), todos.len()),
+        body: vec![Body::Text(Arc::from(text.trim_end()))],
+        open: true,
+        ..ToolCard::default()
+    }
+}
+
+fn simple(call: &ToolCall, icon: char, title: &str, names: &[&str]) -> ToolCard {
+    ToolCard {
+        icon: Some(icon),
+        title: title.to_owned(),
+        detail: argument(call, names).unwrap_or_default().to_owned(),
+        body: vec![Body::Output],
+        ..ToolCard::default()
+    }
+}
+
+fn unknown(call: &ToolCall) -> ToolCard {
+    let mut body = Vec::new();
+    if let Some(text) = pretty(&call.arguments) {
+        body.push(Body::Text(text.into()));
+    }
+    body.push(match json_output(call) {
+        Some(text) => Body::Text(text.into()),
+        None => Body::Output,
+    });
+    ToolCard {
+        icon: Some(icon::WRENCH),
+        title: call.name.to_string(),
+        face: Some(Face::Mono),
+        detail: first_argument(&call.arguments),
+        body,
+        open: call.state == ToolState::Error,
+        ..ToolCard::default()
+    }
+}
+
+fn first_argument(arguments: &Value) -> String {
+    let Some(object) = arguments.as_object() else { return String::new() };
+    let text = object.values().find_map(Value::as_str).unwrap_or_default();
+    text.lines().next().unwrap_or_default().chars().take(120).collect()
+}
+
+/// Arguments as indented JSON. A string that holds JSON is opened up first.
+fn pretty(arguments: &Value) -> Option<String> {
+    let opened = match arguments {
+        Value::Null => return None,
+        Value::Object(object) if object.is_empty() => return None,
+        Value::String(text) => match serde_json::from_str::<Value>(text) {
+            Ok(value) => serde_json::to_string_pretty(&value).ok(),
+            Err(_not_json) => Some(text.clone()),
+        },
+        Value::Bool(_) | Value::Number(_) | Value::Array(_) | Value::Object(_) => {
+            serde_json::to_string_pretty(arguments).ok()
+        }
+    };
+    opened.map(|text| text.chars().take(JSON_MAX).collect())
+}
+
+/// A result that is JSON, indented; nothing when it is not or is large.
+fn json_output(call: &ToolCall) -> Option<String> {
+    let text = &call.result.as_ref()?.output.source;
+    let first = text.trim_start().as_bytes().first()?;
+    if text.len() > JSON_MAX || !matches!(first, b'{' | b'[') {
+        return None;
+    }
+    let value: Value = serde_json::from_str(text).ok()?;
+    serde_json::to_string_pretty(&value).ok()
+}

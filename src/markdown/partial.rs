@@ -1,0 +1,241 @@
+//! The end of a text that is still arriving.
+//!
+//! Half a construct is shown as the whole one will look. Its closer is appended to the parser's
+//! input, never to the text: the builder shows nothing that stands behind `visible`, so a wrong
+//! guess costs a literal marker and no more.
+
+use super::{
+    openers,
+    spans::{self, Fence, Rules, Span, SpanKind},
+};
+
+/// An unfinished HTML tag is held back for this many bytes.
+pub(super) const TAG_HELD: usize = 64;
+
+/// A paragraph is searched for open constructs this far back.
+const LEAF_LIMIT: usize = 16 * 1024;
+
+/// A text made ready for the parser.
+pub(super) struct Prepared {
+    /// What the parser must not read.
+    pub(super) spans: Vec<Span>,
+    /// The parser's input; none when it is the text itself.
+    pub(super) text: Option<String>,
+    /// Bytes of the text that are shown.
+    pub(super) visible: usize,
+    /// Blocks that begin before this byte stay begun, whatever follows.
+    pub(super) settled: usize,
+    /// A byte at the start of a word before which no inline construct is open.
+    pub(super) safe: Option<usize>,
+    /// Whether the text goes on.
+    pub(super) streaming: bool,
+}
+
+/// A text that ends here.
+pub(super) fn finished(text: &str, rules: Rules) -> Prepared {
+    as_it_is(text, Rules { streaming: false, ..rules })
+}
+
+/// The front of a longer text, whose end will be read again.
+pub(super) fn cut_short(text: &str, rules: Rules) -> Prepared {
+    as_it_is(text, Rules { streaming: true, ..rules })
+}
+
+fn as_it_is(text: &str, rules: Rules) -> Prepared {
+    let spans = spans::find(text, rules);
+    let masked = (!spans.is_empty()).then(|| spans::mask(text, &spans));
+    Prepared {
+        spans,
+        text: masked,
+        visible: text.len(),
+        settled: text.len(),
+        safe: None,
+        streaming: rules.streaming,
+    }
+}
+
+/// A text that goes on.
+pub(super) fn open(text: &str, rules: Rules) -> Prepared {
+    let mut spans = spans::find(text, Rules { streaming: true, ..rules });
+    let last = last_line(text);
+    let settled = if is_settled(text.get(last..).unwrap_or_default()) { text.len() } else { last };
+    let mut visible = text.len();
+    let mut closers = String::new();
+    let mut safe = None;
+    if let Some(fence) = open_fence(text) {
+        if half_closes(text.get(last..).unwrap_or_default(), fence) {
+            visible = last;
+        }
+    } else {
+        match hold_back(text, last) {
+            Held::Nothing => {}
+            Held::Hidden(from) => visible = from,
+            Held::Literal(from) => {
+                let end = text.trim_end().len();
+                if spans.last().is_none_or(|span| span.range.end <= from) {
+                    spans.push(Span { range: from..end, kind: SpanKind::Literal });
+                }
+            }
+        }
+        let shown = text.get(..visible).unwrap_or_default();
+        if paragraph_is_open(shown) {
+            let trimmed = shown.trim_end().len();
+            let leaf = leaf_start(shown.get(..trimmed).unwrap_or_default());
+            let found = openers::find(text, leaf..trimmed, &spans);
+            safe = found.safe;
+            if found.cut < trimmed || !found.closers.is_empty() {
+                visible = found.cut;
+                closers = found.closers;
+            }
+        }
+    }
+    spans.retain(|span| span.range.end <= visible);
+    let plain = spans.is_empty() && closers.is_empty() && visible == text.len();
+    let prepared = (!plain).then(|| {
+        spans::mask(text.get(..visible).unwrap_or_default(), &spans) + &closers
+    });
+    Prepared { spans, text: prepared, visible, settled, safe, streaming: true }
+}
+
+/// Where the last line begins; the end of a text that ends with a line end.
+pub(super) fn last_line(text: &str) -> usize {
+    memchr::memrchr2(b'\n', b'\r', text.as_bytes()).map_or(0, |at| at + 1)
+}
+
+/// True when no continuation of a line can change which block it belongs to or begins.
+fn is_settled(line: &str) -> bool {
+    let content = line.trim_start_matches([' ', '\t', '>']);
+    // A tag or an info string may yet turn out to be something else.
+    let open_ended = content.starts_with('<') || content.starts_with("```");
+    line.trim().is_empty() || (!open_ended && content.chars().any(char::is_alphabetic))
+}
+
+enum Held {
+    Nothing,
+    /// The text is shown up to here.
+    Hidden(usize),
+    /// From here on it is shown as it stands.
+    Literal(usize),
+}
+
+/// Judges a last line that is only markers so far: it may become a rule, a heading's underline,
+/// a list, a table's delimiter row, or words.
+fn hold_back(text: &str, last: usize) -> Held {
+    let line = text.get(last..).unwrap_or_default();
+    let quote = line.len() - line.trim_start_matches([' ', '\t', '>']).len();
+    let start = last + spans::line_content(line.as_bytes());
+    let in_item = start > last + quote;
+    let content = text.get(start..).unwrap_or_default().trim_end();
+    if content.is_empty() {
+        // `- ` alone would be an empty item, and `* ` may become a rule.
+        let marker = line.trim();
+        return if in_item && marker.len() <= 1 { marker_alone(text, last, last + quote) } else { Held::Nothing };
+    }
+    if in_item && matches!(content, "[" | "[ " | "[x" | "[X") {
+        return Held::Hidden(start);
+    }
+    let previous = previous_line(text, last);
+    let follows = !previous.trim_matches(['>', ' ', '\t']).is_empty() && !in_item;
+    let only = |marks: &str| content.chars().all(|c| marks.contains(c));
+    if only("|:- \t") && follows && previous.contains('|') {
+        return Held::Hidden(last);
+    }
+    if only("=") || only("`~") {
+        return if follows { Held::Hidden(last) } else { Held::Nothing };
+    }
+    let number = content.trim_end_matches(['.', ')']);
+    let is_number = content.len() <= 10 && number.bytes().all(|b| b.is_ascii_digit());
+    if only("-") || only("* \t") || only("- \t") || only("_ \t") || content == "+" || is_number {
+        return if in_item { Held::Literal(start) } else { marker_alone(text, last, start) };
+    }
+    Held::Nothing
+}
+
+/// A marker that could go on a list, or underline a paragraph, is not shown yet.
+fn marker_alone(text: &str, last: usize, start: usize) -> Held {
+    let before = text.get(..last).unwrap_or_default();
+    let previous = previous_line(text, last);
+    let follows = !previous.trim_matches(['>', ' ', '\t']).is_empty();
+    let kept = before.trim_end();
+    let above = kept.get(last_line(kept)..).unwrap_or_default();
+    let indent = above.len() - above.trim_start().len();
+    let in_list = indent >= 2 || spans::line_content(above.as_bytes()) > indent;
+    if follows || (in_list && !above.is_empty()) { Held::Hidden(last) } else { Held::Literal(start) }
+}
+
+/// The line above the one that begins at `start`, without its end.
+fn previous_line(text: &str, start: usize) -> &str {
+    let before = text.get(..start).unwrap_or_default();
+    let before = before.strip_suffix('\n').unwrap_or(before);
+    let before = before.strip_suffix('\r').unwrap_or(before);
+    before.get(last_line(before)..).unwrap_or_default()
+}
+
+/// The fence that is open at the end of a text.
+pub(super) fn open_fence(text: &str) -> Option<Fence> {
+    let bytes = text.as_bytes();
+    let has = |needle| memchr::memmem::find(bytes, needle).is_some();
+    if !has(b"```") && !has(b"~~~") {
+        return None;
+    }
+    let mut open = None;
+    for line in bytes.split(|b| *b == b'\n') {
+        match open {
+            None => {
+                let content = line.get(spans::line_content(line)..).unwrap_or_default();
+                open = Fence::opens(content);
+            }
+            Some(fence) => {
+                let content = line.trim_ascii_start();
+                let quoted = content.iter().take_while(|b| matches!(b, b'>' | b' ')).count();
+                if Fence::closes(fence, content.get(quoted..).unwrap_or_default()) {
+                    open = None;
+                }
+            }
+        }
+    }
+    open
+}
+
+/// True when a line may be the beginning of the fence's end.
+fn half_closes(line: &str, fence: Fence) -> bool {
+    let content = line.trim_matches([' ', '\t', '>']).as_bytes();
+    !content.is_empty() && content.len() < fence.len && content.iter().all(|b| *b == fence.mark)
+}
+
+/// True when more words on the next line would go on in the last paragraph.
+fn paragraph_is_open(text: &str) -> bool {
+    let body = text.trim_end_matches([' ', '\t']);
+    let body = body.strip_suffix('\n').unwrap_or(body);
+    let body = body.strip_suffix('\r').unwrap_or(body);
+    let line = body.get(last_line(body)..).unwrap_or_default();
+    !line.trim_matches(['>', ' ', '\t']).is_empty()
+}
+
+/// Where the paragraph, heading or cell at the end of a text begins, or later.
+fn leaf_start(text: &str) -> usize {
+    let floor = text.len().saturating_sub(LEAF_LIMIT);
+    let mut start = last_line(text);
+    loop {
+        let line = text.get(start..).unwrap_or_default();
+        let line = line.lines().next().unwrap_or_default().as_bytes();
+        let content = spans::line_content(line);
+        let prefix = line.iter().take_while(|b| matches!(b, b' ' | b'\t' | b'>')).count();
+        match line.get(content) {
+            Some(b'#') => return start + content,
+            Some(b'|') => {
+                let cell = memchr::memrchr(b'|', line).unwrap_or(content);
+                return start + cell + 1;
+            }
+            _ if content > prefix || start <= floor => return start + content,
+            _ => {}
+        }
+        if previous_line(text, start).trim_matches(['>', ' ', '\t']).is_empty() {
+            return start + content;
+        }
+        let before = text.get(..start).unwrap_or_default();
+        let before = before.strip_suffix('\n').unwrap_or(before);
+        let before = before.strip_suffix('\r').unwrap_or(before);
+        start = last_line(before);
+    }
+}

@@ -1,0 +1,319 @@
+//! A text that arrives in deltas.
+//!
+//! The text falls into regions: what lies between two boundaries of the top level. A region is
+//! sealed once the next one has begun for good; a sealed region was parsed whole, in its final
+//! form, so that its blocks are those of the finished text. Behind the sealed regions stands the
+//! open tail, of which only the end is read again (see [`super::tail`]).
+
+use std::{
+    cell::{OnceCell, RefCell},
+    sync::Arc,
+};
+
+use super::{
+    Options,
+    build::{Input, Region},
+    inline::LINK_CAP,
+    links,
+    parse::{self, Definitions, Outcome},
+    partial::{self, Prepared},
+    spans::Rules,
+    tail::OpenTail,
+};
+use crate::model::{Block, Blocks};
+
+/// A finished text is read in steps of this many bytes, to bound the parser's memory.
+const WINDOW: usize = 256 * 1024;
+
+/// Markdown that arrives piece by piece.
+///
+/// Pushing costs a copy; parsing happens when the blocks are asked for.
+pub struct Stream {
+    text: String,
+    options: Options,
+    /// The state as of some earlier length of the text, until `current` takes it.
+    behind: RefCell<Option<State>>,
+    /// The state as of the whole text.
+    current: OnceCell<State>,
+}
+
+impl Stream {
+    /// An empty text.
+    #[must_use]
+    pub fn new(options: Options) -> Self {
+        Self {
+            text: String::new(),
+            options,
+            behind: RefCell::new(Some(State::default())),
+            current: OnceCell::new(),
+        }
+    }
+
+    /// Appends a delta.
+    pub fn push(&mut self, delta: &str) {
+        if delta.is_empty() {
+            return;
+        }
+        if let Some(state) = self.current.take() {
+            *self.behind.get_mut() = Some(state);
+        }
+        self.text.push_str(delta);
+    }
+
+    /// Blocks that can no longer change. They stay where they are, by pointer.
+    #[must_use]
+    pub fn sealed(&self) -> &[Arc<Block>] {
+        &self.state().sealed
+    }
+
+    /// Blocks of the text behind the sealed ones, with what is half open shown as it will look.
+    #[must_use]
+    pub fn tail(&self) -> Vec<Arc<Block>> {
+        self.state().tail.clone()
+    }
+
+    /// All blocks. Costs a copy of the tail's pointers, and of all pointers when something was
+    /// sealed since the last call.
+    #[must_use]
+    pub fn snapshot(&mut self) -> Blocks {
+        self.state();
+        let Some(state) = self.current.get_mut() else { return Blocks::Unparsed };
+        if state.shared.as_ref().is_none_or(|shared| shared.len() != state.sealed.len()) {
+            state.shared = Some(state.sealed.as_slice().into());
+        }
+        let sealed = state.shared.as_ref().map_or_else(|| Arc::from([]), Arc::clone);
+        Blocks::Open { sealed, tail: state.tail.as_slice().into() }
+    }
+
+    /// The blocks of the finished text.
+    #[must_use]
+    pub fn finish(self) -> Arc<[Arc<Block>]> {
+        let behind = self.behind.into_inner();
+        let state = self.current.into_inner().or(behind).unwrap_or_default();
+        state.finish(&self.text, self.options)
+    }
+
+    /// Bytes handed to the parser so far, for those who watch its work.
+    #[must_use]
+    pub fn parsed_bytes(&self) -> u64 {
+        self.current.get().map_or_else(
+            || self.behind.borrow().as_ref().map_or(0, |state| state.parsed),
+            |state| state.parsed,
+        )
+    }
+
+    /// The text so far, as it arrived.
+    #[must_use]
+    pub fn source(&self) -> &str {
+        &self.text
+    }
+
+    fn state(&self) -> &State {
+        self.current.get_or_init(|| {
+            let mut state = self.behind.take().unwrap_or_default();
+            state.advance(&self.text, self.options);
+            state
+        })
+    }
+}
+
+/// The blocks of a finished text.
+pub(super) fn parse_whole(text: &str, options: Options) -> Arc<[Arc<Block>]> {
+    State::default().finish(text, options)
+}
+
+/// What is known about a text.
+#[derive(Default)]
+pub(super) struct State {
+    /// The open tail begins here.
+    pub(super) frontier: usize,
+    sealed: Vec<Arc<Block>>,
+    shared: Option<Arc<[Arc<Block>]>>,
+    seals: Vec<Seal>,
+    /// Links in the sealed blocks, uncapped.
+    links: usize,
+    definitions: Definitions,
+    pub(super) tail: Vec<Arc<Block>>,
+    /// How the tail can be taken up again.
+    pub(super) open: OpenTail,
+    /// Length of the text that the tail shows.
+    seen: usize,
+    /// Length of the text that was parsed for it, and the blocks that gave.
+    pub(super) read_to: usize,
+    pub(super) read_blocks: usize,
+    parsed: u64,
+}
+
+/// A sealed region.
+struct Seal {
+    end: usize,
+    blocks: usize,
+    /// Definitions known when it was parsed.
+    definitions: usize,
+    /// A reference in it found none.
+    unresolved: bool,
+    /// The parser may have stopped resolving references.
+    heavy: bool,
+}
+
+impl State {
+    fn advance(&mut self, text: &str, options: Options) {
+        if text.len() == self.seen {
+            return;
+        }
+        self.read_windows(text, options);
+        self.read_tail(text, options);
+        self.seen = text.len();
+    }
+
+    fn finish(mut self, text: &str, options: Options) -> Arc<[Arc<Block>]> {
+        self.read_windows(text, options);
+        let rest = text.get(self.frontier..).unwrap_or_default();
+        let prepared = partial::finished(rest, rules(options));
+        let outcome = self.parse(Piece::new(rest, self.frontier), &prepared, options);
+        let count = outcome.regions.len();
+        self.seal(outcome, count);
+        self.resolve_late(text, options);
+        self.sealed.into()
+    }
+
+    /// Seals what has arrived in bulk, window by window, without a thought for how its end looks.
+    fn read_windows(&mut self, text: &str, options: Options) {
+        let mut window = WINDOW;
+        while text.len() - self.seen.max(self.frontier) > window {
+            let rest = text.get(self.frontier..).unwrap_or_default();
+            window = window.max(self.seen.saturating_sub(self.frontier) + WINDOW);
+            let end = memchr::memrchr(b'\n', rest.as_bytes().get(..window).unwrap_or_default());
+            let sealed = end.is_some_and(|end| {
+                let part = rest.get(..=end).unwrap_or_default();
+                let prepared = partial::cut_short(part, rules(options));
+                let outcome = self.parse(Piece::new(part, self.frontier), &prepared, options);
+                let count = outcome.regions.len().saturating_sub(1);
+                self.seal(outcome, count);
+                count > 0
+            });
+            self.open = OpenTail::None;
+            window = if sealed { WINDOW } else { window * 2 };
+        }
+    }
+
+    /// Parses a piece of the text.
+    pub(super) fn parse(
+        &mut self,
+        piece: Piece<'_>,
+        prepared: &Prepared,
+        options: Options,
+    ) -> Outcome {
+        let input = Input {
+            original: piece.text,
+            spans: &prepared.spans,
+            visible: prepared.visible,
+            offset: piece.offset,
+            streaming: prepared.streaming,
+            hard_breaks: options.hard_breaks,
+            mark: prepared.safe,
+        };
+        let text = prepared.text.as_deref().unwrap_or(piece.text);
+        self.parsed += text.len() as u64;
+        parse::parse(text, input, &self.definitions)
+    }
+
+    /// Seals the first `count` regions of a parse that began at the frontier, and gives the rest.
+    pub(super) fn seal(&mut self, outcome: Outcome, count: usize) -> Vec<Region> {
+        let Outcome { mut regions, definitions, heavy, .. } = outcome;
+        let rest = regions.split_off(count);
+        let end = regions.last().map_or(0, |region| region.end);
+        // A definition may itself still be arriving, so only those in front of the frontier count.
+        let end = if rest.is_empty() && count > 0 { usize::MAX } else { end };
+        self.definitions.add(definitions, end);
+        let offset = self.frontier;
+        for Region { end, blocks, unresolved, .. } in regions {
+            let mut blocks = blocks;
+            self.cap_links(&mut blocks);
+            self.seals.push(Seal {
+                end: offset + end,
+                blocks: blocks.len(),
+                definitions: self.definitions.len(),
+                unresolved,
+                heavy,
+            });
+            self.sealed.extend(blocks.into_iter().map(Arc::new));
+            self.frontier = offset + end;
+        }
+        rest
+    }
+
+    /// Links past the cap become plain text.
+    fn cap_links(&mut self, blocks: &mut [Block]) {
+        for block in blocks {
+            let found = links::count(block);
+            let mut keep = LINK_CAP.saturating_sub(self.links);
+            if found > keep {
+                links::keep_first(block, &mut keep);
+                block.hygiene.capped = true;
+            }
+            self.links += found;
+        }
+    }
+
+    /// Reads those regions again that refer to a definition which came after them.
+    fn resolve_late(&mut self, text: &str, options: Options) {
+        let known = self.definitions.len();
+        let late = |seal: &Seal| seal.heavy || (seal.unresolved && seal.definitions < known);
+        if known == 0 || !self.seals.iter().any(late) {
+            return;
+        }
+        let mut old = std::mem::take(&mut self.sealed).into_iter();
+        self.links = 0;
+        let mut start = 0;
+        for seal in std::mem::take(&mut self.seals) {
+            let region = text.get(start..seal.end).unwrap_or_default();
+            let mut kept: Vec<_> = old.by_ref().take(seal.blocks).collect();
+            if late(&seal) {
+                let prepared = partial::finished(region, rules(options));
+                let outcome = self.parse(Piece::new(region, start), &prepared, options);
+                let mut blocks: Vec<_> =
+                    outcome.regions.into_iter().flat_map(|region| region.blocks).collect();
+                self.cap_links(&mut blocks);
+                let same = kept.len() == blocks.len()
+                    && kept.iter().zip(&blocks).all(|(old, new)| **old == *new);
+                if !same {
+                    kept = blocks.into_iter().map(Arc::new).collect();
+                }
+            } else {
+                kept.iter_mut().for_each(|block| self.cap_sealed(block));
+            }
+            self.sealed.extend(kept);
+            start = seal.end;
+        }
+    }
+
+    /// The cap again, for a block that stands behind newly resolved links.
+    fn cap_sealed(&mut self, block: &mut Arc<Block>) {
+        let found = links::count(block);
+        let mut keep = LINK_CAP.saturating_sub(self.links);
+        if found > keep {
+            let block = Arc::make_mut(block);
+            links::keep_first(block, &mut keep);
+            block.hygiene.capped = true;
+        }
+        self.links += found;
+    }
+}
+
+/// A stretch of the message.
+#[derive(Clone, Copy)]
+pub(super) struct Piece<'a> {
+    text: &'a str,
+    offset: usize,
+}
+
+impl<'a> Piece<'a> {
+    pub(super) fn new(text: &'a str, offset: usize) -> Self {
+        Self { text, offset }
+    }
+}
+
+pub(super) fn rules(options: Options) -> Rules {
+    Rules { dollar_math: options.dollar_math, streaming: false }
+}

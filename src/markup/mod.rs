@@ -1,0 +1,3 @@
+//! Markup inside text that is not markdown.
+
+pub mod ansi;

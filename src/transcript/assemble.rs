@@ -1,0 +1,186 @@
+//! From all records of a scan to an index.
+
+use std::sync::Arc;
+
+use crate::model::{SourceLine, Warning};
+
+use super::{
+    Format,
+    file::PositionedFile,
+    index::{Index, Tree},
+    links::Known,
+    record::{Flags, Marks, NONE, Record, RecordKind},
+    scan::Scan,
+};
+
+/// Which part of the file was scanned.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Scope {
+    /// From the start, to the end or not yet.
+    FromStart {
+        /// To the end.
+        is_whole: bool,
+    },
+    /// The newest part.
+    Tail,
+}
+
+/// Settles links and pairs and builds the rows.
+pub(super) fn assemble(mut scan: Scan, scope: Scope, file: Arc<PositionedFile>) -> Index {
+    let known = std::mem::take(&mut scan.links).into_known();
+    let title = title(&scan, &known);
+    let first_linked = scan.records.iter().position(|record| record.has(Flags::LINKED));
+    let flaws = known.settle(&mut scan.records);
+    if scope != Scope::Tail {
+        for number in &flaws.missing {
+            if Some(*number as usize) != first_linked {
+                scan.warn(*number, "names a parent that is not in the file; shown in file order".into());
+            }
+        }
+        for number in &flaws.circular {
+            scan.warn(*number, "its parents lead back to it; shown in file order".into());
+        }
+    }
+    for number in &flaws.repeated {
+        scan.warn(*number, "a later record has the same id and is shown instead".into());
+    }
+    chain(&mut scan);
+    sum_up(&mut scan.records);
+    if scope == Scope::Tail {
+        leave_out_torn(&mut scan.records, scan.format);
+    }
+    scan.records.shrink_to_fit();
+    scan.lines.shrink();
+    let warnings = warnings(&mut scan, scope);
+    let tree = if scan.unlinked { Tree::Unlinked } else { Tree::Linked };
+    Index::new(scan.format, scan.records, scan.lines, tree, scope, file)
+        .with_words(title, warnings)
+}
+
+/// The title that counts: the newest of those with the highest rank.
+fn title(scan: &Scan, known: &Known) -> Option<Arc<str>> {
+    let is_ours = |leaf: Option<u64>| leaf.is_none_or(|leaf| known.find(leaf).is_some());
+    let titles = scan.titles.iter().filter(|title| is_ours(title.leaf));
+    titles.max_by_key(|title| title.rank).map(|title| title.text.as_str().into())
+}
+
+/// Strings results and continuing lines behind the record whose row they belong to.
+fn chain(scan: &mut Scan) {
+    let late = std::mem::take(&mut scan.pairing).finish();
+    let is_sorted = late.is_empty();
+    for (result, owner) in late {
+        if let Some(record) = scan.records.get_mut(result as usize) {
+            record.flags.set(Flags::CHILD);
+        }
+        scan.owners.push((result, owner));
+    }
+    let mut owners = std::mem::take(&mut scan.owners);
+    if !is_sorted {
+        owners.sort_unstable();
+    }
+    // From the end, so that each chain comes out in file order.
+    for (child, owner) in owners.into_iter().rev() {
+        let first = scan.records.get(owner as usize).map_or(NONE, |record| record.next);
+        if let Some(record) = scan.records.get_mut(child as usize) {
+            record.next = first;
+        }
+        if let Some(record) = scan.records.get_mut(owner as usize) {
+            record.next = child;
+        }
+    }
+}
+
+/// Writes what the lines and results of a message come to into its first record, so that
+/// a row costs one look.
+fn sum_up(records: &mut [Record]) {
+    for number in 0..records.len() {
+        let Some(mut head) = records.get(number).copied() else { return };
+        if head.next == NONE || head.has(Flags::CHILD) {
+            continue;
+        }
+        let mut marks = head.marks();
+        if head.has(Flags::SUPERSEDED) {
+            (marks, head.lines) = (Marks::default(), 0);
+            head.flags.clear(Flags::FAILED);
+        }
+        let mut next = head.next;
+        while let Some(record) = records.get(next as usize) {
+            next = record.next;
+            if record.has(Flags::SUPERSEDED) {
+                continue;
+            }
+            if record.kind == RecordKind::Assistant {
+                marks.append(record.marks());
+                head.lines = head.lines.saturating_add(record.lines);
+            }
+            if record.has(Flags::FAILED) && !record.has(Flags::REPLACED) {
+                head.flags.set(Flags::FAILED);
+            }
+        }
+        head.extra = marks.0;
+        if let Some(slot) = records.get_mut(number) {
+            *slot = head;
+        }
+    }
+}
+
+/// Takes out what a window tears from its beginning: it comes back, whole, with the
+/// full index. [`Flags::CHILD`] without an owner never makes a row.
+fn leave_out_torn(records: &mut [Record], format: Format) {
+    // A run of housekeeping is held back while the model speaks: the first may have begun
+    // before the window.
+    let ends_run = |kind: RecordKind| match kind {
+        RecordKind::Housekeeping
+        | RecordKind::Assistant
+        | RecordKind::Result
+        | RecordKind::Sidechain => false,
+        RecordKind::Header
+        | RecordKind::User
+        | RecordKind::Custom
+        | RecordKind::Notice
+        | RecordKind::Raw
+        | RecordKind::Damaged => true,
+    };
+    for record in records.iter_mut().take_while(|record| !ends_run(record.kind)) {
+        if record.kind == RecordKind::Housekeeping {
+            record.flags.set(Flags::CHILD);
+        }
+    }
+    for record in records.iter_mut() {
+        let is_orphan = record.kind == RecordKind::Result;
+        let is_torn_sidechain =
+            record.kind == RecordKind::Sidechain && record.has(Flags::DETACHED);
+        if is_orphan || is_torn_sidechain {
+            record.flags.set(Flags::CHILD);
+        }
+    }
+    // The first reply may continue a message that began before the window.
+    let mut messages = records
+        .iter_mut()
+        .filter(|record| matches!(record.kind, RecordKind::Assistant | RecordKind::User));
+    if let Some(first) = messages.next().filter(|_| format == Format::ClaudeCode)
+        && first.kind == RecordKind::Assistant
+    {
+        first.flags.set(Flags::CHILD);
+    }
+}
+
+fn warnings(scan: &mut Scan, scope: Scope) -> Vec<Warning> {
+    let found = std::mem::take(&mut scan.warnings);
+    let line = |number: u32| match scope {
+        Scope::Tail => SourceLine(0),
+        Scope::FromStart { .. } => {
+            SourceLine(scan.lines.line_of(&scan.records, number as usize))
+        }
+    };
+    let mut warnings: Vec<Warning> = found
+        .into_iter()
+        .map(|(number, message)| Warning { line: line(number), message })
+        .collect();
+    warnings.sort_by_key(|warning| warning.line);
+    if scan.warnings_left_out > 0 {
+        let message = format!("{} more warnings are not listed", scan.warnings_left_out);
+        warnings.push(Warning { line: SourceLine(0), message });
+    }
+    warnings
+}

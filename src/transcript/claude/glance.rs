@@ -1,0 +1,134 @@
+//! A Claude Code record in passing.
+
+use crate::transcript::{
+    glance::{Content, Glance, Link, Title, hash, link, time_ms},
+    housekeeping,
+    json::{self, Cursor, Walk},
+    record::RecordKind,
+};
+
+/// Walks one record. In the transcript of a sub-agent (`agent_file`) the sub-agent's
+/// records are the conversation itself.
+pub(crate) fn record(
+    cursor: &mut Cursor<'_>,
+    glance: &mut Glance,
+    agent_file: bool,
+) -> Walk<()> {
+    glance.clear();
+    let mut record = Record::default();
+    cursor.members(|cursor, key| record.member(cursor, key, glance))?;
+    if agent_file {
+        glance.side = false;
+    }
+    record.settle(glance);
+    Ok(())
+}
+
+#[derive(Default)]
+struct Record<'a> {
+    kind: &'a [u8],
+    subtype: &'a [u8],
+    has_message: bool,
+    is_meta: bool,
+    is_compact_summary: bool,
+    logical_parent: Option<Link>,
+    title: Option<(&'a [u8], u8)>,
+    leaf: Option<u64>,
+    is_error: bool,
+}
+
+impl<'a> Record<'a> {
+    fn member(&mut self, cursor: &mut Cursor<'a>, key: &[u8], glance: &mut Glance) -> Walk<()> {
+        match key {
+            b"type" => self.kind = cursor.string_or_skip()?.unwrap_or(b""),
+            b"subtype" => self.subtype = cursor.string_or_skip()?.unwrap_or(b""),
+            b"uuid" => glance.id = cursor.string_or_skip()?.map(hash),
+            b"parentUuid" => glance.parent = link(cursor)?,
+            b"logicalParentUuid" => self.logical_parent = Some(link(cursor)?),
+            b"timestamp" => glance.time_ms = time_ms(cursor)?,
+            b"isSidechain" => glance.side = cursor.flag()?,
+            b"isMeta" => self.is_meta = cursor.flag()?,
+            b"isCompactSummary" => self.is_compact_summary = cursor.flag()?,
+            b"isApiErrorMessage" => self.is_error = cursor.flag()?,
+            b"message" if cursor.peek() == Some(b'{') => {
+                self.has_message = true;
+                glance.message_id = message(cursor, &mut glance.content)?;
+            }
+            b"summary" => self.take_title(cursor, 1)?,
+            b"aiTitle" => self.take_title(cursor, 2)?,
+            b"customTitle" | b"title" => self.take_title(cursor, 3)?,
+            b"leafUuid" => self.leaf = cursor.string_or_skip()?.map(hash),
+            _ => cursor.skip()?,
+        }
+        Ok(())
+    }
+
+    fn take_title(&mut self, cursor: &mut Cursor<'a>, rank: u8) -> Walk<()> {
+        self.title = cursor.string_or_skip()?.map(|text| (text, rank));
+        Ok(())
+    }
+
+    fn settle(&self, glance: &mut Glance) {
+        if matches!(glance.parent, Link::Root | Link::Absent) {
+            glance.parent = self.logical_parent.unwrap_or(glance.parent);
+        }
+        glance.kind = Some(match self.kind {
+            _ if glance.side && self.has_message => RecordKind::Sidechain,
+            b"user" if self.has_message => self.user(glance),
+            b"assistant" if self.has_message => {
+                glance.failed = self.is_error;
+                RecordKind::Assistant
+            }
+            b"system" if self.is_meta => housekeep(glance, housekeeping::HIDDEN_MESSAGE),
+            b"system" => RecordKind::Notice,
+            b"summary" | b"custom-title" | b"ai-title" => self.titled(glance),
+            other => match housekeeping::claude_code(other) {
+                Some(code) => housekeep(glance, code),
+                None => RecordKind::Raw,
+            },
+        });
+    }
+
+    fn user(&self, glance: &mut Glance) -> RecordKind {
+        let only_results = !glance.content.has_words && !glance.content.results.is_empty();
+        if only_results {
+            RecordKind::Result
+        } else if self.is_compact_summary {
+            RecordKind::Notice
+        } else if self.is_meta {
+            housekeep(glance, housekeeping::HIDDEN_MESSAGE)
+        } else {
+            RecordKind::User
+        }
+    }
+
+    fn titled(&self, glance: &mut Glance) -> RecordKind {
+        if let Some((text, rank)) = self.title {
+            let text = json::unescaped(text).trim().to_owned();
+            let leaf = if self.kind == b"summary" { self.leaf } else { None };
+            let is_ours = self.kind != b"summary" || leaf.is_some();
+            glance.title =
+                (is_ours && !text.is_empty()).then_some(Title { text, rank, leaf });
+        }
+        RecordKind::Notice
+    }
+}
+
+fn housekeep(glance: &mut Glance, code: u16) -> RecordKind {
+    glance.housekeeping = code;
+    RecordKind::Housekeeping
+}
+
+/// Walks an API message; its id says which lines belong together.
+fn message(cursor: &mut Cursor<'_>, content: &mut Content) -> Walk<Option<u64>> {
+    let mut id = None;
+    cursor.members(|cursor, key| {
+        match key {
+            b"id" => id = cursor.string_or_skip()?.filter(|id| !id.is_empty()).map(hash),
+            b"content" => content.take(cursor)?,
+            _ => cursor.skip()?,
+        }
+        Ok(())
+    })?;
+    Ok(id)
+}

@@ -1,0 +1,58 @@
+//! A file that is read at positions, so that one handle serves every thread.
+
+use std::{
+    fs::File,
+    io::{self, Read as _},
+};
+
+/// An open file, read only, never moved and never written; or bytes of the program's own.
+#[derive(Debug)]
+pub(super) enum PositionedFile {
+    File(File),
+    Memory(&'static [u8]),
+}
+
+impl PositionedFile {
+    /// Fills `buffer` from `offset` and says how much there was: less than asked when
+    /// the file ends before, or became shorter.
+    pub(super) fn read_full(&self, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
+        let mut done = 0;
+        while let Some(rest) = buffer.get_mut(done..).filter(|rest| !rest.is_empty()) {
+            match self.read_at(rest, offset + done as u64) {
+                Ok(0) => break,
+                Ok(n) => done += n,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(done)
+    }
+
+    fn read_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
+        match self {
+            Self::File(file) => read_at(file, buffer, offset),
+            Self::Memory(bytes) => {
+                let start = usize::try_from(offset).unwrap_or(usize::MAX).min(bytes.len());
+                (&bytes[start..]).read(buffer)
+            }
+        }
+    }
+
+    /// Up to `len` bytes from `offset`; what cannot be read is missing at the end.
+    pub(super) fn read_vec(&self, offset: u64, len: usize) -> Vec<u8> {
+        let mut bytes = vec![0; len];
+        let got = self.read_full(&mut bytes, offset).unwrap_or(0);
+        bytes.truncate(got);
+        bytes
+    }
+}
+
+#[cfg(unix)]
+fn read_at(file: &File, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
+    std::os::unix::fs::FileExt::read_at(file, buffer, offset)
+}
+
+#[cfg(windows)]
+fn read_at(file: &File, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
+    std::os::windows::fs::FileExt::seek_read(file, buffer, offset)
+}

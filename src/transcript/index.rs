@@ -1,0 +1,298 @@
+//! The index of a transcript: every row, without its words.
+
+use std::sync::Arc;
+
+use crate::model::{MessageId, RowInfo, RowKind, SourceLine, ToolTally, Warning};
+
+use super::{
+    Format,
+    assemble::Scope,
+    claude,
+    file::PositionedFile,
+    lines::LineTable,
+    pi,
+    record::{Flags, Record, RecordKind},
+    rows::{self, Rows},
+    select::{self, Reach},
+};
+
+const PROMPT_STRIDE: usize = 512;
+
+/// The rows of a transcript, or of its newest part. Costs 36 bytes a record.
+#[derive(Debug)]
+pub struct Index {
+    format: Format,
+    scope: Scope,
+    records: Vec<Record>,
+    rows: Rows,
+    /// Before each so many rows: the row of the newest prompt plus one, or 0.
+    prompts: Vec<u32>,
+    lines: LineTable,
+    tree: Tree,
+    branches: Vec<Branch>,
+    title: Option<Arc<str>>,
+    warnings: Vec<Warning>,
+    file: Arc<PositionedFile>,
+}
+
+/// Another path through the conversation than the one shown.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Branch {
+    /// The source's id of its last record.
+    pub id: Arc<str>,
+    /// Rows that only this branch has.
+    pub rows: usize,
+    leaf: u32,
+}
+
+/// Whether parents can be trusted to say what follows what.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Tree {
+    Linked,
+    /// File order is all there is.
+    Unlinked,
+}
+
+impl Index {
+    pub(super) fn new(
+        format: Format,
+        records: Vec<Record>,
+        lines: LineTable,
+        tree: Tree,
+        scope: Scope,
+        file: Arc<PositionedFile>,
+    ) -> Self {
+        let mut index = Self {
+            format,
+            scope,
+            records,
+            rows: Rows::default(),
+            prompts: Vec::new(),
+            lines,
+            tree,
+            branches: Vec::new(),
+            title: None,
+            warnings: Vec::new(),
+            file,
+        };
+        index.choose(None);
+        index
+    }
+
+    pub(super) fn with_words(mut self, title: Option<Arc<str>>, warnings: Vec<Warning>) -> Self {
+        self.title = title;
+        self.warnings.extend(warnings);
+        self
+    }
+
+    /// Number of rows.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.rows.rows.len()
+    }
+
+    /// True when there is no row.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// What is known of a row without reading it.
+    ///
+    /// # Panics
+    /// When `i` is not below [`Index::len`].
+    #[must_use]
+    pub fn row(&self, i: usize) -> RowInfo {
+        let head = self.records[self.rows.rows[i] as usize];
+        let has_tally = matches!(head.kind, RecordKind::User | RecordKind::Assistant);
+        RowInfo {
+            id: MessageId(head.offset),
+            kind: row_kind(head.kind),
+            lines: head.lines,
+            group: head.group(),
+            tally: if has_tally { head.marks().tally() } else { ToolTally::default() },
+            failed: head.has(Flags::FAILED) && head.kind != RecordKind::Result,
+            time_secs: head.time_secs,
+        }
+    }
+
+    /// Where a message stands, if it has a row here.
+    #[must_use]
+    pub fn index_of(&self, id: MessageId) -> Option<usize> {
+        let first = self.records.partition_point(|record| record.offset < id.0);
+        let record = self.records.get(first).filter(|record| record.offset == id.0)?;
+        let number = first as u32;
+        let rows = &self.rows.rows;
+        if !self.rows.rising {
+            return rows.iter().position(|row| *row == number);
+        }
+        let at = partition(rows.len(), |i| self.rising_key(i) < number);
+        if record.kind != RecordKind::Housekeeping {
+            // A housekeeping row that was held back has the key of the row before it.
+            return (at..rows.len().min(at + 2)).find(|i| rows.get(*i) == Some(&number));
+        }
+        (at..rows.len()).find(|i| rows.get(*i) == Some(&number))
+    }
+
+    /// The nearest row of the user's words at or before a row.
+    #[must_use]
+    pub fn prompt_before(&self, i: usize) -> Option<usize> {
+        let i = i.min(self.len().checked_sub(1)?);
+        let stride = i / PROMPT_STRIDE;
+        let near = (stride * PROMPT_STRIDE..=i).rev().find(|row| self.is_prompt(*row));
+        near.or_else(|| (*self.prompts.get(stride)? as usize).checked_sub(1))
+    }
+
+    /// True when this covers the file up to its length at opening.
+    #[must_use]
+    pub fn is_complete(&self) -> bool {
+        self.scope == Scope::FromStart { is_whole: true }
+    }
+
+    /// The title that the source gives the conversation.
+    #[must_use]
+    pub fn title(&self) -> Option<Arc<str>> {
+        self.title.as_ref().map(Arc::clone)
+    }
+
+    /// The other paths through the conversation; at most 1000 are listed.
+    #[must_use]
+    pub fn branches(&self) -> &[Branch] {
+        &self.branches
+    }
+
+    /// The index of the path to another leaf, by a [`Branch::id`] of this index.
+    #[must_use]
+    pub fn on_branch(&self, leaf: &str) -> Option<Self> {
+        let leaf = self.branches.iter().find(|branch| &*branch.id == leaf)?.leaf;
+        let mut index = Self {
+            records: self.records.clone(),
+            rows: Rows::default(),
+            prompts: Vec::new(),
+            lines: self.lines.clone(),
+            branches: Vec::new(),
+            title: self.title(),
+            warnings: self.warnings.clone(),
+            file: Arc::clone(&self.file),
+            ..*self
+        };
+        index.choose(Some(leaf));
+        Some(index)
+    }
+
+    /// Bytes on the heap.
+    #[must_use]
+    pub fn heap_bytes(&self) -> usize {
+        let words = self.warnings.iter().map(|w| w.message.len() + size_of::<Warning>());
+        let ids = self.branches.iter().map(|b| b.id.len() + size_of::<Branch>());
+        self.records.capacity() * size_of::<Record>()
+            + self.rows.rows.capacity() * size_of::<u32>()
+            + self.prompts.capacity() * size_of::<u32>()
+            + self.lines.heap_bytes()
+            + words.chain(ids).sum::<usize>()
+    }
+
+    /// What was met and survived while indexing.
+    #[must_use]
+    pub fn warnings(&self) -> &[Warning] {
+        &self.warnings
+    }
+
+    pub(super) fn records(&self) -> &[Record] {
+        &self.records
+    }
+
+    /// The number of a row's first record.
+    pub(super) fn head_of(&self, row: usize) -> Option<u32> {
+        self.rows.rows.get(row).copied()
+    }
+
+    /// The line of a record; not known in a window.
+    pub(super) fn line_of(&self, number: u32) -> SourceLine {
+        match self.scope {
+            Scope::Tail => SourceLine(0),
+            Scope::FromStart { .. } => {
+                SourceLine(self.lines.line_of(&self.records, number as usize))
+            }
+        }
+    }
+
+    fn choose(&mut self, leaf: Option<u32>) {
+        let reach = if self.scope == Scope::Tail { Reach::Tail } else { Reach::Whole };
+        if self.tree == Tree::Linked {
+            let selection = select::select(&mut self.records, self.format, leaf, reach);
+            self.branches = selection.branches.iter().map(|b| self.branch(*b)).collect();
+            if selection.branches_left_out > 0 {
+                let message = format!("{} more branches are not listed", selection.branches_left_out);
+                self.warnings.push(Warning { line: SourceLine(0), message });
+            }
+        }
+        self.rows = rows::build(&mut self.records, self.format);
+        let mut newest = 0;
+        for row in 0..self.len() {
+            if row.is_multiple_of(PROMPT_STRIDE) {
+                self.prompts.push(newest);
+            }
+            if self.is_prompt(row) {
+                newest = row as u32 + 1;
+            }
+        }
+        self.prompts.shrink_to_fit();
+    }
+
+    /// Reads the id of a branch, which the records do not keep.
+    fn branch(&self, (leaf, rows): (u32, u32)) -> Branch {
+        let record = self.records.get(leaf as usize);
+        let id = record.and_then(|record| {
+            let bytes = super::read::record_bytes(&self.file, record).ok()?;
+            match self.format {
+                Format::Pi => pi::read::id(&bytes),
+                Format::ClaudeCode => claude::read::id(&bytes),
+            }
+        });
+        let id = id.unwrap_or_else(|| format!("@{}", record.map_or(0, |record| record.offset)));
+        Branch { id: id.into(), rows: rows as usize, leaf }
+    }
+
+    fn is_prompt(&self, row: usize) -> bool {
+        let record = self.head_of(row).and_then(|number| self.records.get(number as usize));
+        record.is_some_and(|record| record.kind == RecordKind::User)
+    }
+
+    fn rising_key(&self, row: usize) -> u32 {
+        let own = self.rows.rows[row];
+        let is_held_back = self
+            .records
+            .get(own as usize)
+            .is_some_and(|record| record.kind == RecordKind::Housekeeping);
+        match row.checked_sub(1).and_then(|before| self.rows.rows.get(before)) {
+            Some(before) if is_held_back => own.max(*before),
+            _ => own,
+        }
+    }
+}
+
+fn row_kind(kind: RecordKind) -> RowKind {
+    match kind {
+        RecordKind::User => RowKind::User,
+        RecordKind::Assistant => RowKind::Assistant,
+        RecordKind::Result => RowKind::Orphan,
+        RecordKind::Custom => RowKind::Custom,
+        RecordKind::Notice | RecordKind::Housekeeping | RecordKind::Sidechain => RowKind::Notice,
+        RecordKind::Header | RecordKind::Raw | RecordKind::Damaged => RowKind::Raw,
+    }
+}
+
+/// The first index below `len` for which `is_before` is false; it must hold for a prefix.
+fn partition(len: usize, is_before: impl Fn(usize) -> bool) -> usize {
+    let (mut low, mut high) = (0, len);
+    while low < high {
+        let middle = low.midpoint(high);
+        if is_before(middle) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    low
+}

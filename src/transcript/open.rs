@@ -1,0 +1,224 @@
+//! Opening a file and telling whose it is.
+
+use std::{
+    fmt,
+    fs::File,
+    io,
+    path::{Path, PathBuf},
+    sync::Arc,
+};
+
+use super::{
+    Format, Transcript,
+    file::PositionedFile,
+    json::{Cursor, Fault},
+};
+
+/// Enough to tell a format.
+const HEAD_BYTES: usize = 64 * 1024;
+/// How far a last line that is longer than the window is followed to its start.
+const LAST_LINE_MAX: u64 = 128 * 1024 * 1024;
+const STEP_BYTES: u64 = 1024 * 1024;
+
+/// Why a file could not be opened.
+#[derive(Debug)]
+pub enum OpenError {
+    /// There is no such file.
+    NotFound(PathBuf),
+    /// It is a folder.
+    Folder(PathBuf),
+    /// It has no content.
+    Empty(PathBuf),
+    /// It may not be read.
+    Permission(PathBuf),
+    /// It is none of the formats that are read, or no regular file.
+    NotTranscript(PathBuf),
+    /// Anything else the system says.
+    Io(PathBuf, io::Error),
+}
+
+impl fmt::Display for OpenError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (what, path) = match self {
+            Self::NotFound(path) => ("no such file", path),
+            Self::Folder(path) => ("this is a folder, not a transcript", path),
+            Self::Empty(path) => ("the file is empty", path),
+            Self::Permission(path) => ("no permission to read", path),
+            Self::NotTranscript(path) => (
+                "not a transcript (expected a pi or Claude Code session, one JSON object a line)",
+                path,
+            ),
+            Self::Io(path, error) => return write!(f, "cannot read ({error}): {}", path.display()),
+        };
+        write!(f, "{what}: {}", path.display())
+    }
+}
+
+impl std::error::Error for OpenError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            Self::Io(_, error) => Some(error),
+            Self::NotFound(_)
+            | Self::Folder(_)
+            | Self::Empty(_)
+            | Self::Permission(_)
+            | Self::NotTranscript(_) => None,
+        }
+    }
+}
+
+/// Opens a transcript for reading.
+///
+/// # Errors
+/// When there is no file, it may not be read, or it is no transcript.
+pub fn open(path: &Path) -> Result<Transcript, OpenError> {
+    let failed = |error: io::Error| match error.kind() {
+        io::ErrorKind::NotFound => OpenError::NotFound(path.to_owned()),
+        io::ErrorKind::PermissionDenied => OpenError::Permission(path.to_owned()),
+        _ => OpenError::Io(path.to_owned(), error),
+    };
+    // Asked before opening, because opening a pipe would wait for its writer.
+    let metadata = std::fs::metadata(path).map_err(failed)?;
+    if metadata.is_dir() {
+        return Err(OpenError::Folder(path.to_owned()));
+    }
+    if !metadata.is_file() {
+        return Err(OpenError::NotTranscript(path.to_owned()));
+    }
+    let file = File::open(path).map_err(failed)?;
+    let len = file.metadata().map_err(failed)?.len();
+    if len == 0 {
+        return Err(OpenError::Empty(path.to_owned()));
+    }
+    opened(path, PositionedFile::File(file), len)
+}
+
+/// Opens a transcript that is part of the program, under a name of its own.
+///
+/// # Errors
+/// When it is no transcript.
+pub fn open_bytes(name: &Path, bytes: &'static [u8]) -> Result<Transcript, OpenError> {
+    opened(name, PositionedFile::Memory(bytes), bytes.len() as u64)
+}
+
+fn opened(path: &Path, file: PositionedFile, len: u64) -> Result<Transcript, OpenError> {
+    let failed = |error| OpenError::Io(path.to_owned(), error);
+    let mut head = vec![0; HEAD_BYTES];
+    let got = file.read_full(&mut head, 0).map_err(failed)?;
+    head.truncate(got);
+    let format = sniff(&head).ok_or_else(|| OpenError::NotTranscript(path.to_owned()))?;
+    let agent_file = format == Format::ClaudeCode && begins_in_sidechain(&head);
+    Ok(Transcript { path: path.to_owned(), format, file: Arc::new(file), len, agent_file })
+}
+
+/// Tells the format of a file by its first bytes, about 64 KiB. Lines that are damaged or
+/// say nothing are passed over.
+#[must_use]
+pub fn sniff(head: &[u8]) -> Option<Format> {
+    lines(head).find_map(|line| Traits::of(line).format())
+}
+
+/// The first record that belongs to a conversation belongs to a sub-agent's.
+fn begins_in_sidechain(head: &[u8]) -> bool {
+    let mut records = lines(head).map(Traits::of).filter(|traits| traits.sidechain.is_some());
+    records.next().is_some_and(|traits| traits.sidechain == Some(true))
+}
+
+fn lines(head: &[u8]) -> impl Iterator<Item = &[u8]> {
+    let body = head.strip_prefix(b"\xef\xbb\xbf").unwrap_or(head);
+    body.split(|byte| *byte == b'\n').map(<[u8]>::trim_ascii_start)
+}
+
+/// What the members of a record say about its format.
+#[derive(Default)]
+struct Traits<'a> {
+    record_type: &'a [u8],
+    /// A text member of this name.
+    id: bool,
+    message: bool,
+    payload: bool,
+    /// Members that only Claude Code writes.
+    claude: bool,
+    sidechain: Option<bool>,
+}
+
+impl<'a> Traits<'a> {
+    /// The members up to where the line ends or goes wrong.
+    fn of(line: &'a [u8]) -> Self {
+        let mut traits = Self::default();
+        let mut cursor = Cursor::new(line);
+        let walked = cursor.members(|cursor, key| {
+            let next = cursor.peek();
+            match key {
+                b"type" => traits.record_type = cursor.string_or_skip()?.unwrap_or(b""),
+                b"isSidechain" => traits.sidechain = Some(cursor.flag()?),
+                _ => {
+                    traits.id |= key == b"id" && next == Some(b'"');
+                    traits.message |= key == b"message" && next == Some(b'{');
+                    traits.payload |= key == b"payload";
+                    traits.claude |=
+                        matches!(key, b"sessionId" | b"uuid" | b"parentUuid" | b"leafUuid");
+                    cursor.skip()?;
+                }
+            }
+            Ok(())
+        });
+        // A line that is cut off, by the end of the head or a crash, still tells.
+        if matches!(walked, Err(Fault::Syntax | Fault::Depth)) { Self::default() } else { traits }
+    }
+
+    fn format(&self) -> Option<Format> {
+        let is_pi = match self.record_type {
+            b"session" => self.id && !self.claude,
+            b"message" => self.message && !self.claude,
+            _ => false,
+        };
+        let is_claude = match self.record_type {
+            b"summary" | b"queue-operation" => self.claude,
+            b"file-history-snapshot" => true,
+            b"user" | b"assistant" | b"system" | b"progress" | b"attachment" => self.claude,
+            _ => self.claude && self.sidechain.is_some(),
+        };
+        match (is_pi, is_claude && !self.payload) {
+            (true, _) => Some(Format::Pi),
+            (_, true) => Some(Format::ClaudeCode),
+            _ => None,
+        }
+    }
+}
+
+/// Where the newest `window` bytes begin to be whole lines.
+pub(super) fn tail_start(file: &PositionedFile, len: u64, window: u64) -> u64 {
+    if window >= len {
+        return 0;
+    }
+    // The byte before belongs in: a line that begins with the window is whole.
+    let from = len - window - 1;
+    let head_len = window.min(STEP_BYTES) as usize + 1;
+    let mut at = from;
+    while at < len {
+        let bytes = file.read_vec(at, head_len.min((len - at) as usize));
+        let line_end = memchr::memchr(b'\n', &bytes).map(|found| at + found as u64 + 1);
+        match line_end {
+            Some(start) if start < len => return start,
+            None if !bytes.is_empty() => at += bytes.len() as u64,
+            _ => break,
+        }
+    }
+    last_line_start(file, from, len)
+}
+
+/// The start of the line that covers `at`; the end of the file when it is out of reach.
+fn last_line_start(file: &PositionedFile, at: u64, len: u64) -> u64 {
+    let mut end = at;
+    let stop = at.saturating_sub(LAST_LINE_MAX);
+    while end > stop {
+        let start = end.saturating_sub(STEP_BYTES).max(stop);
+        let bytes = file.read_vec(start, (end - start) as usize);
+        if let Some(found) = memchr::memrchr(b'\n', &bytes) {
+            return start + found as u64 + 1;
+        }
+        end = start;
+    }
+    if stop == 0 { 0 } else { len }
+}

@@ -1,0 +1,253 @@
+//! From records seen in passing to the records of an index.
+
+use crate::model::pairing::{Owner, Pairing};
+
+use super::{
+    Format,
+    glance::{Glance, Link, Title},
+    lines::LineTable,
+    links::Links,
+    record::{Flags, Marks, Record, RecordKind},
+};
+
+/// Beyond this many records a file is no conversation; the rest is one raw row.
+pub(super) const RECORDS_MAX: usize = 16 << 20;
+const WARNINGS_MAX: usize = 1000;
+const TITLES_MAX: usize = 64;
+const TITLE_CHARS_MAX: usize = 200;
+
+/// Where a record stands.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Span {
+    pub(super) offset: u64,
+    pub(super) len: u64,
+    /// Line ends between the record before and this one.
+    pub(super) gap: u64,
+}
+
+/// What is known while records come in.
+#[derive(Debug)]
+pub(super) struct Scan {
+    pub(super) format: Format,
+    pub(super) records: Vec<Record>,
+    pub(super) lines: LineTable,
+    pub(super) links: Links,
+    /// Child and owner: which records belong to the row of another.
+    pub(super) owners: Vec<(u32, u32)>,
+    pub(super) pairing: Pairing,
+    pub(super) titles: Vec<Title>,
+    /// Record and message.
+    pub(super) warnings: Vec<(u32, String)>,
+    pub(super) warnings_left_out: usize,
+    /// Replies hang on nothing: the file's links cannot be trusted.
+    pub(super) unlinked: bool,
+    /// The last record stands for all that are too many.
+    pub(super) surplus: bool,
+    /// A record that is not damaged was met.
+    began: bool,
+    /// The message whose lines are being met, and its first record.
+    open_message: Option<(u64, u32)>,
+}
+
+impl Scan {
+    pub(super) fn new(format: Format) -> Self {
+        Self {
+            format,
+            records: Vec::new(),
+            lines: LineTable::default(),
+            links: Links::default(),
+            owners: Vec::new(),
+            pairing: Pairing::default(),
+            titles: Vec::new(),
+            warnings: Vec::new(),
+            warnings_left_out: 0,
+            unlinked: false,
+            surplus: false,
+            began: false,
+            open_message: None,
+        }
+    }
+
+    pub(super) fn is_full(&self) -> bool {
+        self.records.len() >= RECORDS_MAX
+    }
+
+    /// Takes a record that could not be understood.
+    pub(super) fn damaged(&mut self, span: Span, reason: &str) {
+        let number = self.push(Record::new(RecordKind::Damaged, span.offset, span.len), span.gap);
+        self.warn(number, format!("record {reason}; it is shown as found"));
+    }
+
+    pub(super) fn warn(&mut self, number: u32, message: String) {
+        if self.warnings.len() < WARNINGS_MAX {
+            self.warnings.push((number, message));
+        } else {
+            self.warnings_left_out += 1;
+        }
+    }
+
+    /// Takes a record.
+    pub(super) fn record(&mut self, glance: &mut Glance, span: Span) -> u32 {
+        let kind = self.kind(glance);
+        let number = self.push(first_record(glance, kind, span), span.gap);
+        self.link(glance, kind, number);
+        if kind == RecordKind::Sidechain {
+            return number;
+        }
+        let owner = self.owner(glance, kind, number);
+        for call in &glance.content.calls {
+            self.pairing.call(*call, owner);
+        }
+        self.results(glance, kind, number, span);
+        if let Some(title) = glance.title.take() {
+            self.title(title);
+        }
+        number
+    }
+
+    /// A session header that is not the first record is no header.
+    fn kind(&mut self, glance: &mut Glance) -> RecordKind {
+        let began = std::mem::replace(&mut self.began, true);
+        match glance.kind.unwrap_or(RecordKind::Raw) {
+            RecordKind::Header if began => {
+                glance.housekeeping = super::housekeeping::SESSION_HEADER;
+                RecordKind::Housekeeping
+            }
+            kind => kind,
+        }
+    }
+
+    fn push(&mut self, mut record: Record, gap: u64) -> u32 {
+        let number = self.records.len();
+        self.lines.push(number, &mut record, gap);
+        if self.records.len() == self.records.capacity() {
+            // Doubling would hold twice the budget for the largest files.
+            self.records.reserve_exact((number / 4).max(1024));
+        }
+        self.records.push(record);
+        number as u32
+    }
+
+    fn link(&mut self, glance: &Glance, kind: RecordKind, number: u32) {
+        let is_reply = matches!(kind, RecordKind::Assistant | RecordKind::Result);
+        let is_first = self.links.is_empty();
+        let Some(record) = self.records.get_mut(number as usize) else { return };
+        let Some(id) = glance.id.filter(|_| kind != RecordKind::Header) else {
+            if kind == RecordKind::Header {
+                self.links.header(glance.id);
+            }
+            return;
+        };
+        record.flags.set(Flags::LINKED);
+        match glance.parent {
+            Link::Below(parent) => self.links.below(record, number, id, parent),
+            Link::Absent => record.flags.set(Flags::DETACHED),
+            Link::Root if self.format == Format::Pi => {}
+            // Only the user's words begin a conversation.
+            Link::Root if kind != RecordKind::User && kind != RecordKind::Sidechain => {
+                record.flags.set(Flags::DETACHED);
+                self.unlinked |= is_reply && !is_first;
+            }
+            Link::Root => {}
+        }
+        self.links.add(id, number);
+    }
+
+    /// The record whose row takes this one; the record itself unless it continues one.
+    fn owner(&mut self, glance: &Glance, kind: RecordKind, number: u32) -> u32 {
+        match (kind, glance.message_id, self.open_message) {
+            (RecordKind::Assistant, Some(id), Some((open, head))) if id == open => {
+                self.adopt(number, head);
+                head
+            }
+            (RecordKind::Assistant, id, _) => {
+                self.open_message = id.map(|id| (id, number));
+                number
+            }
+            (RecordKind::User, ..) => {
+                self.open_message = None;
+                number
+            }
+            _ => number,
+        }
+    }
+
+    fn adopt(&mut self, child: u32, owner: u32) {
+        if let Some(record) = self.records.get_mut(child as usize) {
+            record.flags.set(Flags::CHILD);
+        }
+        self.owners.push((child, owner));
+    }
+
+    fn results(&mut self, glance: &Glance, kind: RecordKind, number: u32, span: Span) {
+        for (ordinal, (key, is_error)) in glance.content.results.iter().enumerate() {
+            let is_own = ordinal == 0 && kind == RecordKind::Result;
+            let place = if is_own { number } else { self.further_result(glance, span) };
+            if let Some(record) = self.records.get_mut(place as usize) {
+                record.extra = u16::try_from(ordinal).unwrap_or(u16::MAX);
+                if *is_error {
+                    record.flags.set(Flags::FAILED);
+                }
+            }
+            self.pair(*key, place);
+        }
+    }
+
+    fn further_result(&mut self, glance: &Glance, span: Span) -> u32 {
+        let mut record = Record::new(RecordKind::Result, span.offset, span.len);
+        record.time_secs = super::time::secs(glance.time_ms);
+        self.push(record, 0)
+    }
+
+    fn pair(&mut self, key: u64, place: u32) {
+        match self.pairing.result(key, place) {
+            Owner::First(owner) => self.adopt(place, owner),
+            Owner::Replaces(owner, replaced) => {
+                if let Some(earlier) = self.records.get_mut(replaced as usize) {
+                    earlier.flags.set(Flags::REPLACED);
+                }
+                self.adopt(place, owner);
+            }
+            Owner::Unknown => {}
+        }
+    }
+
+    fn title(&mut self, mut title: Title) {
+        if self.titles.len() == TITLES_MAX {
+            self.titles.remove(0);
+        }
+        if let Some((end, _)) = title.text.char_indices().nth(TITLE_CHARS_MAX) {
+            title.text.truncate(end);
+        }
+        self.titles.push(title);
+    }
+}
+
+fn first_record(glance: &Glance, kind: RecordKind, span: Span) -> Record {
+    let mut record = Record::new(kind, span.offset, span.len);
+    record.time_secs = super::time::secs(glance.time_ms);
+    record.extra = match kind {
+        RecordKind::User | RecordKind::Assistant => marks(glance, kind).0,
+        RecordKind::Housekeeping => glance.housekeeping,
+        _ => 0,
+    };
+    record.lines = match kind {
+        RecordKind::User | RecordKind::Assistant | RecordKind::Custom => {
+            u16::try_from(glance.content.lines).unwrap_or(u16::MAX)
+        }
+        _ => 3,
+    };
+    if glance.failed {
+        record.flags.set(Flags::FAILED);
+    }
+    record
+}
+
+/// An error is something else to see, so the message leads and follows no group.
+fn marks(glance: &Glance, kind: RecordKind) -> Marks {
+    let mut marks = glance.content.marks;
+    if glance.failed || kind == RecordKind::User {
+        marks.other();
+    }
+    marks
+}

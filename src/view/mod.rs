@@ -1,0 +1,16 @@
+//! The view: egui widgets over layout. Data in, commands out.
+
+pub mod images;
+mod keys;
+pub mod link_gate;
+mod overlay;
+mod paint;
+mod pointer;
+mod reference;
+pub mod rich;
+mod selection;
+pub mod theme;
+mod transcript;
+
+pub use reference::ReferenceView;
+pub use transcript::{COLUMN_MAX, TranscriptView, ViewCommand, waker};

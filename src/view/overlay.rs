@@ -1,0 +1,157 @@
+//! What floats over the transcript: the prompt being answered, the way back to the end,
+//! the scrollbar and the progress of indexing.
+
+use egui::{
+    Align2, CornerRadius, FontId, Rect, Sense, Stroke, Ui, Role, WidgetInfo, pos2, vec2,
+};
+
+use crate::{
+    layout::{Jump, face, icon},
+    model::{Part, Progress, Source},
+    view::transcript::{BAR_WIDTH, Geometry, TranscriptView, part_id, wake},
+};
+
+/// Height of the line that shows the prompt, in points.
+pub(crate) const HEADER: f64 = 36.0;
+/// Characters of the prompt that can be needed to fill the line.
+const PROMPT_CHARS: usize = 200;
+
+/// Shows everything that floats.
+pub(crate) fn show(view: &mut TranscriptView, ui: &mut Ui, geometry: Geometry, source: &mut dyn Source) {
+    prompt_ui(view, ui, geometry, source);
+    pill_ui(view, ui, geometry);
+    bar_ui(view, ui, geometry);
+    progress_ui(view, ui, geometry, source.progress());
+}
+
+/// Goes to the beginning of a row, below the line that shows the prompt.
+pub(crate) fn go_to_row(view: &mut TranscriptView, row: usize, source: &dyn Source) {
+    view.sheet.jump(Jump::Row(row));
+    if row > 0 && source.prompt_before(row).is_some_and(|prompt| prompt != row) {
+        view.sheet.scroll_by(-HEADER);
+    }
+}
+
+fn prompt_ui(view: &mut TranscriptView, ui: &Ui, geometry: Geometry, source: &mut dyn Source) {
+    let Some(top) = view.visible.placed.first() else { return };
+    let Some(row) = source.prompt_before(top.row) else { return };
+    // While the prompt itself can be read at the top there is nothing to repeat.
+    let height = view.visible.placed.iter().find(|place| place.row != row).map_or(0.0, |p| p.y);
+    if row == top.row && (top.y > -10.0 || height > HEADER as f32) {
+        return;
+    }
+    let Some(words) = prompt_words(source, row) else { return };
+    let palette = view.palette();
+    let rect = Rect::from_min_size(geometry.rect.min, vec2(geometry.rect.width() - BAR_WIDTH, HEADER as f32));
+    let response = ui.interact(rect, part_id(ui, "prompt"), Sense::click());
+    response.widget_info(|| WidgetInfo::labeled(Role::Button, true, format!("Prompt: {words}")));
+    let fill = if response.hovered() { palette.panel } else { palette.bg };
+    let painter = ui.painter_at(rect);
+    painter.rect_filled(rect, 0.0, fill);
+    let line = Stroke::new(1.0 / ui.pixels_per_point(), palette.line);
+    painter.hline(rect.x_range(), rect.bottom() - 0.5, line);
+    let job = elided(&words, palette.dim, geometry.width);
+    let galley = ui.ctx().fonts_mut(|fonts| fonts.layout_job(job));
+    let y = rect.center().y - galley.rect.height() / 2.0;
+    painter.galley(pos2(geometry.left, y), galley, palette.dim);
+    if response.clicked() {
+        view.sheet.jump(Jump::Row(row));
+        wake(ui);
+    }
+}
+
+fn elided(words: &str, color: egui::Color32, width: f32) -> egui::text::LayoutJob {
+    let font = FontId::new(face::INTERFACE_SIZE, face::TEXT);
+    let mut job = egui::text::LayoutJob::simple_singleline(words.to_owned(), font, color);
+    job.wrap = egui::text::TextWrapping::truncate_at_width(width);
+    job
+}
+
+fn prompt_words(source: &mut dyn Source, row: usize) -> Option<String> {
+    let message = source.message(row)?;
+    let text = message.parts.iter().find_map(|part| match part {
+        Part::Text(text) if !text.source.trim().is_empty() => Some(&text.source),
+        _ => None,
+    })?;
+    let words: String = text.split_whitespace().flat_map(|word| [word, " "]).collect::<String>();
+    let short: String = words.trim_end().chars().take(PROMPT_CHARS).collect();
+    Some(format!("You: {short}"))
+}
+
+fn pill_ui(view: &mut TranscriptView, ui: &Ui, geometry: Geometry) {
+    if view.visible.at_end || view.visible.placed.is_empty() {
+        return;
+    }
+    let palette = view.palette();
+    let size = vec2(132.0, 32.0);
+    let right = (geometry.left + geometry.width).min(geometry.rect.right() - BAR_WIDTH - 8.0);
+    let rect = Rect::from_min_size(pos2(right - size.x, geometry.rect.bottom() - size.y - 16.0), size);
+    let response = ui.interact(rect, part_id(ui, "pill"), Sense::click());
+    response.widget_info(|| WidgetInfo::labeled(Role::Button, true, "Jump to the end"));
+    let radius = CornerRadius::same(16);
+    let fill = if response.hovered() { palette.line } else { palette.raised };
+    let painter = ui.painter_at(geometry.rect);
+    let shadow = egui::Shadow { offset: [0, 3], blur: 12, spread: 0, color: palette.code.gamma_multiply(0.6) };
+    painter.add(shadow.as_shape(rect, radius));
+    painter.rect(rect, radius, fill, Stroke::new(1.0, palette.line), egui::StrokeKind::Inside);
+    let icon_font = FontId::new(14.0, egui::FontFamily::Name(face::ICON_NAME.into()));
+    painter.text(pos2(rect.left() + 22.0, rect.center().y), Align2::CENTER_CENTER, icon::ARROW_DOWN, icon_font, palette.text);
+    let font = FontId::new(face::INTERFACE_SIZE, face::TEXT);
+    painter.text(pos2(rect.left() + 34.0, rect.center().y), Align2::LEFT_CENTER, "Jump to end", font, palette.text);
+    if response.clicked() {
+        view.sheet.jump(Jump::End);
+        wake(ui);
+    }
+}
+
+fn bar_ui(view: &mut TranscriptView, ui: &Ui, geometry: Geometry) {
+    let track = Rect::from_min_max(
+        pos2(geometry.rect.right() - BAR_WIDTH, geometry.rect.top()),
+        geometry.rect.max,
+    );
+    let (total, height) = (view.visible.total, f64::from(track.height()));
+    if total <= height || height < 1.0 {
+        return;
+    }
+    let room = total - height;
+    let thumb = (height * height / total).clamp(28.0, height) as f32;
+    let travel = track.height() - thumb;
+    let fraction = (view.visible.top / room).clamp(0.0, 1.0) as f32;
+    let bar = Rect::from_min_size(
+        pos2(track.left() + 3.0, track.top() + travel * fraction),
+        vec2(BAR_WIDTH - 6.0, thumb),
+    );
+    let response = ui.interact(track, part_id(ui, "bar"), Sense::click_and_drag());
+    response.widget_info(|| WidgetInfo::labeled(Role::ScrollBar, true, "Position in the conversation"));
+    if let Some(pointer) = response.interact_pointer_pos()
+        && response.is_pointer_button_down_on()
+        && travel > 0.0
+    {
+        let at = (pointer.y - track.top() - thumb / 2.0) / travel;
+        if at >= 1.0 {
+            view.sheet.jump(Jump::End);
+        } else {
+            view.sheet.jump(Jump::Fraction(f64::from(at.max(0.0))));
+        }
+        wake(ui);
+    }
+    let palette = view.palette();
+    let color = if response.hovered() || response.dragged() { palette.faint } else { palette.line };
+    ui.painter_at(geometry.rect).rect_filled(bar, 3.0, color);
+}
+
+fn progress_ui(view: &TranscriptView, ui: &Ui, geometry: Geometry, progress: Progress) {
+    let Progress::Indexing { done, total } = progress else { return };
+    let palette = view.palette();
+    let share = done as f32 / total.max(1) as f32;
+    let painter = ui.painter_at(geometry.rect);
+    let line = Rect::from_min_size(geometry.rect.min, vec2(geometry.rect.width() * share, 2.0));
+    painter.rect_filled(line, 0.0, palette.accent);
+    let words = format!("Indexing older messages {:.0} %", share * 100.0);
+    let at = geometry.rect.right_top() + vec2(-BAR_WIDTH - 8.0, 8.0);
+    let font = FontId::new(face::CAPTION_SIZE, face::TEXT);
+    let galley = painter.layout_no_wrap(words, font, palette.faint);
+    let rect = Align2::RIGHT_TOP.anchor_size(at, galley.rect.size());
+    painter.rect_filled(rect.expand(4.0), 4.0, palette.bg);
+    painter.galley(rect.min, galley, palette.faint);
+}

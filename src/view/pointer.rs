@@ -1,0 +1,210 @@
+//! The pointer: what is under it, what a click on it means, where in the text it is.
+
+use egui::{
+    CursorIcon, Galley, Id, Pos2, Rect, Role, Sense, Ui, WidgetInfo,
+    epaint::text::cursor::CCursor, vec2,
+};
+use unicode_segmentation::UnicodeSegmentation as _;
+
+use crate::{
+    layout::{Action, Placed, SlugId, slug::Line, slug::Target},
+    view::{
+        link_gate,
+        selection::{Selection, Spot},
+        transcript::{Geometry, TranscriptView},
+    },
+};
+
+/// A click on a target.
+#[derive(Clone, Debug)]
+pub(crate) struct Click {
+    /// What it asks for.
+    pub(crate) action: Action,
+    /// The slug that was clicked.
+    pub(crate) slug: SlugId,
+    /// Its top in the viewport, so that it can stay there.
+    pub(crate) y: f32,
+    /// For a fold: how it stands now.
+    pub(crate) open: bool,
+}
+
+/// Registers every visible target with egui; gives the one under the pointer, and the
+/// click if there was one.
+pub(crate) fn targets(
+    view: &mut TranscriptView,
+    ui: &Ui,
+    geometry: Geometry,
+    id: Id,
+) -> Option<(Rect, Option<Click>)> {
+    let mut hovered = None;
+    let placed = std::mem::take(&mut view.visible.placed);
+    for place in &placed {
+        let Some(slug) = &place.slug else { continue };
+        let origin = geometry.origin(place, ui.pixels_per_point()).to_vec2();
+        for (i, target) in slug.targets.iter().enumerate() {
+            let shift = if target.scrolls { view.shift(place.id) } else { 0.0 };
+            let rect = target.rect.translate(origin - vec2(shift, 0.0)).intersect(geometry.rect);
+            if !rect.is_positive() {
+                continue;
+            }
+            let widget = id.with((place.id.message, place.id.key, i));
+            if let Some(hit) = target_ui(ui, target, rect, widget, place) {
+                hovered = Some((rect, hit));
+            }
+        }
+        if let Some(wide) = slug.wide {
+            let delta = sideways(ui, geometry, place);
+            if delta != 0.0 {
+                view.shift_by(place.id, wide.content - (wide.right - wide.left), -delta);
+            }
+        }
+    }
+    view.visible.placed = placed;
+    hovered
+}
+
+fn target_ui(ui: &Ui, target: &Target, rect: Rect, id: Id, place: &Placed) -> Option<Option<Click>> {
+    let response = ui.interact(rect, id, Sense::click());
+    let response = match &target.action {
+        Action::Link(address, _) => {
+            response.widget_info(|| WidgetInfo::labeled(Role::Link, true, &**address));
+            response.on_hover_text_at_pointer(where_to(address))
+        }
+        Action::Toggle(_) | Action::Copy(_) | Action::Wrap(_) => {
+            response.widget_info(|| WidgetInfo::labeled(Role::Button, true, &target.spoken));
+            response
+        }
+    };
+    if response.clicked() {
+        return Some(Some(Click {
+            action: target.action.clone(),
+            slug: place.id,
+            y: place.y,
+            open: target.spoken.ends_with(", open"),
+        }));
+    }
+    if response.hovered() {
+        ui.ctx().set_cursor_icon(CursorIcon::PointingHand);
+        return Some(None);
+    }
+    response.has_focus().then_some(None)
+}
+
+/// Where a link leads, in letters that cannot be mistaken.
+fn where_to(address: &str) -> String {
+    match url::Url::parse(address) {
+        Ok(url) => link_gate::display(&url).text,
+        Err(_not_an_address) => address.escape_default().to_string(),
+    }
+}
+
+/// Sideways wheel over a wide block.
+fn sideways(ui: &Ui, geometry: Geometry, place: &Placed) -> f32 {
+    let top = geometry.rect.top() + place.y;
+    let over = |pos: Pos2| pos.y >= top && pos.y < top + place.height && geometry.rect.contains(pos);
+    ui.input(|input| {
+        if input.pointer.hover_pos().is_some_and(over) { input.smooth_scroll_delta().x } else { 0.0 }
+    })
+}
+
+/// The spot in the text that is nearest to a position on screen.
+pub(crate) fn spot_at(
+    view: &TranscriptView,
+    geometry: Geometry,
+    pos: Pos2,
+    pixels_per_point: f32,
+) -> Option<Spot> {
+    let mut best: Option<(f32, Spot)> = None;
+    for place in &view.visible.placed {
+        let Some(slug) = &place.slug else { continue };
+        let origin = geometry.origin(place, pixels_per_point);
+        for (i, line) in reading(&slug.lines).enumerate() {
+            let shift = if line.scrolls { view.shift(place.id) } else { 0.0 };
+            let corner = origin + line.pos - vec2(shift, 0.0);
+            let rect = line.galley.rect.translate(corner.to_vec2());
+            let away = distance(rect, pos);
+            if best.is_none_or(|(least, _)| away < least) {
+                let cursor = line.galley.cursor_from_pos(pos - corner);
+                let spot = Spot {
+                    message: place.id.message,
+                    key: place.id.key,
+                    line: i,
+                    character: cursor.index.0,
+                };
+                best = Some((away, spot));
+            }
+        }
+    }
+    best.map(|(_, spot)| spot)
+}
+
+/// Lines above or below count fully, lines beside the pointer hardly.
+fn distance(rect: Rect, pos: Pos2) -> f32 {
+    let dy = (rect.top() - pos.y).max(pos.y - rect.bottom()).max(0.0);
+    let dx = (rect.left() - pos.x).max(pos.x - rect.right()).max(0.0);
+    dy * 1000.0 + dx
+}
+
+/// The lines of a slug that can be read and copied.
+pub(crate) fn reading(lines: &[Line]) -> impl Iterator<Item = &Line> {
+    lines.iter().filter(|line| line.reading)
+}
+
+/// The word or the paragraph around a spot.
+pub(crate) fn word_or_line(view: &TranscriptView, spot: Spot, whole: bool) -> Option<Selection> {
+    let is_here = |place: &&Placed| place.id.message == spot.message && place.id.key == spot.key;
+    let slug = view.visible.placed.iter().find(is_here)?.slug.as_ref()?;
+    let line = reading(&slug.lines).nth(spot.line)?;
+    let text = &line.galley.job.text;
+    let (start, end) =
+        if whole { paragraph(text, spot.character) } else { word(text, spot.character) };
+    let at = |character| Spot { character, ..spot };
+    Some(Selection { tail: at(start), head: at(end) })
+}
+
+fn word(text: &str, character: usize) -> (usize, usize) {
+    let mut at = 0;
+    for piece in text.split_word_bounds() {
+        let length = piece.chars().count();
+        if at + length > character {
+            return (at, at + length);
+        }
+        at += length;
+    }
+    (at, at)
+}
+
+fn paragraph(text: &str, character: usize) -> (usize, usize) {
+    let mut at = 0;
+    for line in text.split('\n') {
+        let length = line.chars().count();
+        if at + length >= character {
+            return (at, at + length);
+        }
+        at += length + 1;
+    }
+    (0, at.saturating_sub(1))
+}
+
+/// The rectangles that a range of characters covers in a galley.
+pub(crate) fn character_rects(galley: &Galley, from: usize, to: usize) -> Vec<Rect> {
+    let mut rects = Vec::new();
+    let mut at = 0;
+    for row in &galley.rows {
+        let length = row.row.glyphs.len();
+        let (start, end) = (from.max(at), to.min(at + length));
+        if start < end || (length == 0 && from <= at && to > at) {
+            let x = |character: usize| row.row.x_offset((character - at).into());
+            let right = if start < end { x(end) } else { 4.0 };
+            rects.push(Rect::from_min_max(
+                row.pos + vec2(x(start.max(at)), 0.0),
+                row.pos + vec2(right, row.row.size.y),
+            ));
+        }
+        at += length + usize::from(row.ends_with_newline);
+    }
+    rects
+}
+
+/// Makes sure the cursor type is what the rest of this file assumes.
+const _: fn(CCursor) -> usize = |cursor| cursor.index.0;

@@ -1,0 +1,411 @@
+//! The transcript: one conversation, of any size, in any egui program.
+
+use std::{collections::HashMap, sync::Arc};
+
+use egui::{Id, Pos2, Rect, Sense, Ui, pos2};
+
+use crate::{
+    layout::{
+        Action, Fold, Folds, Jump, Openness, Page, Palette, Placed, Registry, Sheet,
+        SlugId, Visible,
+        highlight::Highlighter,
+        spec::SlugKey,
+    },
+    model::{MessageId, Source},
+    perf,
+    view::{
+        images::Images,
+        keys, overlay, paint, pointer,
+        selection::{Selection, Spot},
+        theme,
+    },
+};
+
+/// Widest column of text, in points: about 90 characters.
+pub const COLUMN_MAX: f32 = 760.0;
+/// Room beside the column.
+const MARGIN: f32 = 28.0;
+/// Width of the scrollbar.
+pub(crate) const BAR_WIDTH: f32 = 12.0;
+/// How long a copy button says that it copied, in seconds.
+const COPIED_SECS: f64 = 1.5;
+
+/// Something the reader asked for that the program around the view decides about.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ViewCommand {
+    /// Follow a link: what it points to and the words it was shown under.
+    OpenLink {
+        /// The address as written.
+        target: Arc<str>,
+        /// The words of the link.
+        shown: Arc<str>,
+    },
+}
+
+/// Shows a [`Source`] and keeps the reader's place, choices and caches.
+///
+/// ```
+/// use letterpress::{model::{Message, MemorySource}, view::{TranscriptView, theme}};
+///
+/// struct Reader { view: TranscriptView, source: MemorySource }
+///
+/// impl Reader {
+///     fn new(ctx: &egui::Context, messages: Vec<Message>) -> Self {
+///         theme::install(ctx);
+///         let prepared = messages.into_iter().map(letterpress::engine::prepare);
+///         Self { view: TranscriptView::new(ctx), source: MemorySource::new(prepared) }
+///     }
+///
+///     fn ui(&mut self, ui: &mut egui::Ui) {
+///         for command in self.view.show(ui, &mut self.source) {
+///             println!("{command:?}");
+///         }
+///     }
+/// }
+///
+/// let ctx = egui::Context::default();
+/// let mut reader = Reader::new(&ctx, Vec::new());
+/// let _ = ctx.run_ui(egui::RawInput::default(), |ui| reader.ui(ui));
+/// ```
+pub struct TranscriptView {
+    /// How tools and roles are shown; register your own here.
+    pub registry: Registry,
+    pub(crate) sheet: Sheet,
+    pub(crate) folds: Folds,
+    pub(crate) highlights: Highlighter,
+    pub(crate) images: Images,
+    pub(crate) selection: Option<Selection>,
+    /// Sideways scroll of wide blocks, in points.
+    pub(crate) shifts: HashMap<(MessageId, u16, u32), f32>,
+    pub(crate) visible: Visible,
+    copied: Option<(SlugId, f64)>,
+    copy_wanted: bool,
+    palette: Arc<Palette>,
+    unsettled: bool,
+}
+
+/// Where things are in this frame.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Geometry {
+    /// All of the view.
+    pub(crate) rect: Rect,
+    /// Left edge of the column, on a physical pixel.
+    pub(crate) left: f32,
+    /// Width of the column in whole points.
+    pub(crate) width: f32,
+}
+
+impl Geometry {
+    fn new(rect: Rect, pixels_per_point: f32) -> Self {
+        let room = rect.width() - BAR_WIDTH;
+        let width = (room - 2.0 * MARGIN).clamp(160.0, COLUMN_MAX).floor();
+        let left = rect.left() + ((room - width) / 2.0).max(8.0);
+        Self { rect, left: snap(left, pixels_per_point), width }
+    }
+
+    /// Upper left corner of a slug on screen.
+    pub(crate) fn origin(&self, placed: &Placed, pixels_per_point: f32) -> Pos2 {
+        pos2(self.left, snap(self.rect.top() + placed.y, pixels_per_point))
+    }
+}
+
+fn snap(points: f32, pixels_per_point: f32) -> f32 {
+    (points * pixels_per_point).round() / pixels_per_point
+}
+
+impl TranscriptView {
+    /// A view that follows the end. [`theme::install`] must have been called on `ctx`.
+    #[must_use]
+    pub fn new(ctx: &egui::Context) -> Self {
+        let waker = waker(ctx);
+        Self {
+            registry: Registry::default(),
+            sheet: Sheet::default(),
+            folds: Folds::default(),
+            highlights: Highlighter::new(Arc::clone(&waker)),
+            images: Images::new(waker),
+            selection: None,
+            shifts: HashMap::new(),
+            visible: Visible::default(),
+            copied: None,
+            copy_wanted: false,
+            palette: Arc::new(theme::palette(ctx.theme())),
+            unsettled: true,
+        }
+    }
+
+    /// Shows the conversation in all of `ui`'s room.
+    pub fn show(&mut self, ui: &mut Ui, source: &mut dyn Source) -> Vec<ViewCommand> {
+        perf::scope!("transcript");
+        let rect = ui.available_rect_before_wrap();
+        let id = ui.scope_id().with("transcript");
+        let ground = ui.interact(rect, id, Sense::click_and_drag());
+        let pixels_per_point = ui.pixels_per_point();
+        let geometry = Geometry::new(rect, pixels_per_point);
+        self.highlights.poll();
+        self.images.begin_frame(ui.ctx());
+        self.follow_theme(ui);
+        keys::scroll(self, ui, &ground, source);
+        self.lay_out(ui, source, geometry);
+        let mut commands = Vec::new();
+        let hovered = pointer::targets(self, ui, geometry, id);
+        self.select(ui, &ground, geometry, source);
+        paint::transcript(self, ui, geometry, hovered.as_ref().map(|(rect, _)| *rect));
+        if let Some((_, Some(click))) = hovered {
+            self.act(ui, &click, &mut commands);
+        }
+        overlay::show(self, ui, geometry, source);
+        self.copy(ui, source);
+        ui.advance_cursor_after_rect(rect);
+        commands
+    }
+
+    /// Scrolls by points; downward is positive.
+    pub fn scroll_by(&mut self, points: f64) {
+        self.sheet.scroll_by(points);
+    }
+
+    /// Goes somewhere.
+    pub fn jump(&mut self, jump: Jump) {
+        self.sheet.jump(jump);
+    }
+
+    /// Opens or closes everything.
+    pub fn expand(&mut self, openness: Openness) {
+        self.folds.rule(openness);
+    }
+
+    /// Slugs laid out since the view was made.
+    #[must_use]
+    pub fn laid_out(&self) -> u64 {
+        self.sheet.laid_out()
+    }
+
+    /// Slugs on screen in the last frame.
+    #[must_use]
+    pub fn visible_slugs(&self) -> usize {
+        self.visible.placed.len()
+    }
+
+    /// The last frame: what stood where.
+    #[must_use]
+    pub fn visible(&self) -> &Visible {
+        &self.visible
+    }
+
+    /// True while the end is followed.
+    #[must_use]
+    pub fn is_following(&self) -> bool {
+        self.sheet.is_following()
+    }
+
+    /// Bytes held by the caches of laid-out slugs, code colours and pictures.
+    #[must_use]
+    pub fn cache_bytes(&self) -> usize {
+        self.sheet.cache_bytes() + self.highlights.bytes() + self.images.bytes()
+    }
+
+    /// True when the last frame showed content wherever there is any.
+    #[must_use]
+    pub fn is_ready(&self) -> bool {
+        self.visible.placed.iter().all(|placed| placed.slug.is_some())
+    }
+
+    /// True when nothing that changes the picture is still on its way.
+    #[must_use]
+    pub fn is_settled(&self) -> bool {
+        let awaited = |placed: &Placed| {
+            placed.slug.as_ref().and_then(|slug| slug.awaits).is_some_and(|key| !self.highlights.knows(key))
+        };
+        self.is_ready() && !self.unsettled && !self.visible.placed.iter().any(awaited)
+    }
+
+    /// Forgets everything that can be laid out again.
+    pub fn purge(&mut self) {
+        self.sheet.purge();
+        self.highlights.purge();
+        self.images.purge();
+    }
+
+    pub(crate) fn palette(&self) -> Arc<Palette> {
+        Arc::clone(&self.palette)
+    }
+
+    /// Says that a picture is still being decoded.
+    pub(crate) fn mark_unsettled(&mut self) {
+        self.unsettled = true;
+    }
+
+    fn follow_theme(&mut self, ui: &Ui) {
+        let dark = ui.visuals().dark_mode;
+        if dark != self.palette.dark {
+            let theme = if dark { egui::Theme::Dark } else { egui::Theme::Light };
+            self.palette = Arc::new(theme::palette(theme));
+        }
+    }
+
+    fn lay_out(&mut self, ui: &Ui, source: &mut dyn Source, geometry: Geometry) {
+        perf::scope!("lay_out");
+        self.unsettled = false;
+        self.visible = ui.ctx().fonts_mut(|fonts| {
+            let mut page = Page {
+                fonts,
+                palette: &self.palette,
+                highlights: &self.highlights,
+                registry: &self.registry,
+                folds: &self.folds,
+                width: geometry.width,
+                height: geometry.rect.height(),
+                pixels_per_point: ui.pixels_per_point(),
+            };
+            self.sheet.frame(source, &mut page)
+        });
+    }
+
+    fn select(&mut self, ui: &Ui, ground: &egui::Response, geometry: Geometry, source: &dyn Source) {
+        let order = |spot: &Spot| source.index_of(spot.message);
+        let pixels_per_point = ui.pixels_per_point();
+        let Some(pointer) = ground.interact_pointer_pos() else { return };
+        let Some(spot) = pointer::spot_at(self, geometry, pointer, pixels_per_point) else { return };
+        if ground.double_clicked() || ground.triple_clicked() {
+            self.selection = pointer::word_or_line(self, spot, ground.triple_clicked());
+        } else if ground.drag_started() || ground.clicked() {
+            let origin = ui.input(|input| input.pointer.press_origin()).unwrap_or(pointer);
+            let from = pointer::spot_at(self, geometry, origin, pixels_per_point).unwrap_or(spot);
+            let extend = ui.input(|input| input.modifiers.shift);
+            self.selection = match (self.selection.take(), extend) {
+                (Some(old), true) => Some(Selection { head: spot, ..old }),
+                _ => Some(Selection { tail: from, head: spot }),
+            };
+        } else if ground.dragged()
+            && let Some(selection) = &mut self.selection
+            && order(&spot).is_some()
+        {
+            selection.head = spot;
+            self.scroll_while_dragging(ui, geometry, pointer);
+        }
+    }
+
+    /// A drag beyond the edge scrolls, the faster the further.
+    fn scroll_while_dragging(&mut self, ui: &Ui, geometry: Geometry, pointer: Pos2) {
+        let above = geometry.rect.top() - pointer.y;
+        let below = pointer.y - geometry.rect.bottom();
+        let speed = if above > 0.0 { -above } else { below.max(0.0) };
+        if speed != 0.0 {
+            self.sheet.scroll_by(f64::from(speed.clamp(-60.0, 60.0)) * 0.5);
+            ui.ctx().request_repaint_after(std::time::Duration::from_millis(16));
+        }
+    }
+
+    /// Does what a click on a target asks for.
+    fn act(&mut self, ui: &Ui, click: &pointer::Click, commands: &mut Vec<ViewCommand>) {
+        match &click.action {
+            Action::Toggle(fold) => self.toggle(*fold, click),
+            Action::Wrap(fold) => {
+                let open = self.folds.is_open(*fold, false);
+                self.folds.set(*fold, !open);
+                self.sheet.purge();
+                self.sheet.hold(click.slug, click.y);
+            }
+            Action::Copy(text) => {
+                ui.ctx().copy_text(clean(text));
+                self.copied = Some((click.slug, ui.input(|input| input.time) + COPIED_SECS));
+                ui.ctx().request_repaint_after_secs(COPIED_SECS as f32);
+            }
+            Action::Link(target, shown) => commands.push(ViewCommand::OpenLink {
+                target: Arc::clone(target),
+                shown: Arc::clone(shown),
+            }),
+        }
+        wake(ui);
+    }
+
+    /// The line that was clicked stays under the pointer; what it holds opens below it.
+    fn toggle(&mut self, fold: Fold, click: &pointer::Click) {
+        let open = self.folds.is_open(fold, click.open);
+        self.folds.set(fold, !open);
+        self.sheet.hold(click.slug, click.y);
+    }
+
+    /// True while the copy button of this slug says that it copied.
+    pub(crate) fn is_copied(&self, slug: SlugId, time: f64) -> bool {
+        self.copied.is_some_and(|(copied, until)| copied == slug && time < until)
+    }
+
+    pub(crate) fn want_copy(&mut self) {
+        self.copy_wanted = true;
+    }
+
+    /// Copies the selection once every message in it is loaded.
+    fn copy(&mut self, ui: &Ui, source: &mut dyn Source) {
+        if !std::mem::take(&mut self.copy_wanted) {
+            return;
+        }
+        let Some(selection) = &self.selection else { return };
+        let Some(range) = selection.rows(source) else { return };
+        let loaded = range.clone().all(|row| source.message(row).is_some());
+        if !loaded {
+            source.want(range);
+            self.copy_wanted = true;
+            return;
+        }
+        let (first, last) = selection.ordered(source);
+        let palette = self.palette();
+        let text = ui.ctx().fonts_mut(|fonts| {
+            let mut page = Page {
+                fonts,
+                palette: &palette,
+                highlights: &self.highlights,
+                registry: &self.registry,
+                folds: &self.folds,
+                width: Geometry::new(ui.clip_rect(), 1.0).width,
+                height: 0.0,
+                pixels_per_point: ui.pixels_per_point(),
+            };
+            self.sheet.text_between(source, &mut page, range, first.place(), last.place())
+        });
+        ui.ctx().copy_text(clean(&text));
+    }
+
+    /// The key under which a block's sideways scroll is remembered.
+    pub(crate) fn shift_key(id: SlugId) -> (MessageId, u16, u32) {
+        let SlugKey { part, leaf, .. } = id.key;
+        (id.message, part, leaf)
+    }
+
+    /// How far a wide block is scrolled sideways.
+    pub(crate) fn shift(&self, id: SlugId) -> f32 {
+        self.shifts.get(&Self::shift_key(id)).copied().unwrap_or(0.0)
+    }
+
+    /// Scrolls the wide block under the pointer sideways.
+    pub(crate) fn shift_by(&mut self, id: SlugId, room: f32, delta: f32) {
+        let shift = self.shifts.entry(Self::shift_key(id)).or_insert(0.0);
+        *shift = (*shift + delta).clamp(0.0, room.max(0.0));
+    }
+}
+
+/// What is copied never carries escape sequences or invisible tag characters.
+fn clean(text: &str) -> String {
+    text.chars()
+        .filter(|c| !matches!(c, '\u{E0000}'..='\u{E007F}'))
+        .filter(|c| !c.is_control() || matches!(c, '\t' | '\n'))
+        .collect()
+}
+
+/// Asks for one more frame, after something was changed by this one.
+pub(crate) fn wake(ui: &Ui) {
+    ui.ctx().request_repaint_after(std::time::Duration::from_millis(1));
+}
+
+/// Wakes a context from another thread with a single frame.
+#[must_use]
+pub fn waker(ctx: &egui::Context) -> Arc<dyn Fn() + Send + Sync> {
+    let ctx = ctx.clone();
+    Arc::new(move || ctx.request_repaint_after(std::time::Duration::from_millis(8)))
+}
+
+/// The id of a part of the view.
+pub(crate) fn part_id(ui: &Ui, name: &str) -> Id {
+    ui.scope_id().with(("transcript", name))
+}
