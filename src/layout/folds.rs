@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use crate::layout::spec::Fold;
+use crate::layout::spec::{Fold, FoldKind};
 
 /// How folds stand that the reader never touched.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -29,6 +29,8 @@ impl Folds {
     #[must_use]
     pub fn is_open(&self, fold: Fold, usual: bool) -> bool {
         let ruled = match self.rule {
+            // How code wraps is a taste, not something that is closed or open.
+            _ if matches!(fold.kind, FoldKind::Wrap(_)) => usual,
             Openness::Usual => usual,
             Openness::All => true,
             Openness::None => false,

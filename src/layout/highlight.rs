@@ -11,8 +11,8 @@ mod worker;
 use std::{
     cell::{Cell, RefCell},
     collections::HashMap,
-    hash::{DefaultHasher, Hash as _, Hasher as _},
-    sync::Arc,
+    hash::{BuildHasher as _, RandomState},
+    sync::{Arc, LazyLock},
     time::Duration,
 };
 
@@ -76,13 +76,13 @@ impl Default for Limits {
     }
 }
 
-/// Names a piece of code in a language. Reads all of it, so ask once a block.
+/// Names a piece of code in a language, for as long as the program runs. Reads all of it,
+/// so ask once a block.
 #[must_use]
 pub fn key_of(language: &str, code: &str) -> u64 {
-    let mut hasher = DefaultHasher::new();
-    language.hash(&mut hasher);
-    code.hash(&mut hasher);
-    hasher.finish()
+    // With a key that nobody knows, nobody can write two texts of one name.
+    static SECRET: LazyLock<RandomState> = LazyLock::new(RandomState::new);
+    SECRET.hash_one((language, code))
 }
 
 /// Finds the classes of code on a thread of its own and keeps what it found.
@@ -124,13 +124,29 @@ impl Highlighter {
 
     /// Asks for the classes of `code`, whose key is [`key_of`] it. Never waits; asking
     /// again, or for something already found, does nothing.
-    pub fn request(&self, key: u64, language: &Arc<str>, code: &Arc<str>) {
+    ///
+    /// True when an answer is on its way.
+    pub fn request(&self, key: u64, language: &Arc<str>, code: &Arc<str>) -> bool {
         let pointless =
             code.is_empty() || code.len() > self.limits.code_bytes || grammar::is_plain(language);
-        if !pointless && !self.found.contains_key(&key) {
-            let job = Job { key, language: Arc::clone(language), code: Arc::clone(code) };
-            self.queue.borrow_mut().push(job);
+        if pointless || self.found.contains_key(&key) {
+            return false;
         }
+        let job = Job { key, language: Arc::clone(language), code: Arc::clone(code) };
+        self.queue.borrow_mut().push(job)
+    }
+
+    /// True unless an answer for this key is on its way.
+    #[must_use]
+    pub fn knows(&self, key: u64) -> bool {
+        !self.queue.borrow().has(key)
+    }
+
+    /// True when there is no answer for a key that was asked for, and none will come: too
+    /// much else was asked for, or the answer was forgotten. Ask again.
+    #[must_use]
+    pub fn is_lost(&self, key: u64) -> bool {
+        !self.found.contains_key(&key) && self.knows(key)
     }
 
     /// Takes in what is ready. True when there are classes that were not there before.

@@ -48,7 +48,7 @@ pub(super) fn code_header(press: &mut Press<'_, '_>, at: &BlockRef, stick: &mut 
     label::set(press, &label, stick);
     stick.y += 5.0;
     let rule = Rect::from_min_size(
-        pos2(stick.left - 14.0, stick.y),
+        pos2(stick.left - 14.0, stick.y - press.hairline()),
         vec2(stick.width + 28.0, press.hairline()),
     );
     stick.mark(rule, CornerRadius::ZERO, press.palette.line);

@@ -11,7 +11,7 @@ use super::{
     hygiene,
     html::{self, HtmlPart},
     inline::Leaf,
-    spans::{self, Fence, Span},
+    spans::{Fence, Span},
     table::Table,
 };
 use crate::model::{Alert, Block, BlockKind, Hygiene, ListItem, RichText};
@@ -85,6 +85,8 @@ pub(super) struct Builder<'a> {
 pub(super) struct Frame {
     kind: FrameKind,
     start: usize,
+    /// Where its last child ends. The parser's own end depends on what it looked at next.
+    end: usize,
     blocks: Vec<Block>,
 }
 
@@ -114,7 +116,7 @@ impl<'a> Builder<'a> {
     pub(super) fn new(input: Input<'a>) -> Self {
         Self {
             input,
-            frames: vec![Frame { kind: FrameKind::Root, start: 0, blocks: Vec::new() }],
+            frames: vec![Frame { kind: FrameKind::Root, start: 0, end: 0, blocks: Vec::new() }],
             leaf: None,
             table: None,
             code: None,
@@ -159,7 +161,7 @@ impl<'a> Builder<'a> {
     pub(super) fn finish(mut self, end: usize) -> (Vec<Region>, Seam) {
         self.close_leaf(end);
         while self.frames.len() > 1 {
-            self.end_frame(end);
+            self.end_frame();
         }
         self.close_region(end);
         (self.regions, self.seam)
@@ -220,9 +222,9 @@ impl<'a> Builder<'a> {
             | TagEnd::FootnoteDefinition => {
                 self.close_leaf(range.end);
                 while matches!(self.top().kind, FrameKind::Details(..)) {
-                    self.end_frame(range.end);
+                    self.end_frame();
                 }
-                self.end_frame(range.end);
+                self.end_frame();
             }
             TagEnd::CodeBlock => self.end_code(range),
             TagEnd::HtmlBlock => self.end_html(range.end),
@@ -369,10 +371,8 @@ impl<'a> Builder<'a> {
         let source = self.input.original.get(range.start..self.input.visible).unwrap_or_default();
         let mut lines = source.lines();
         let first = lines.next().unwrap_or_default().as_bytes();
-        let Some(fence) = Fence::opens(first.trim_ascii_start()) else { return false };
-        let last = lines.next_back().unwrap_or_default().as_bytes();
-        let content = last.get(spans::line_content(last)..).unwrap_or_default();
-        !fence.closes(content)
+        let Some(fence) = Fence::opens(first) else { return false };
+        !fence.closes(lines.next_back().unwrap_or_default().as_bytes())
     }
 
     fn html_text(&mut self, text: &str, range: &Range<usize>) {
@@ -396,7 +396,8 @@ impl<'a> Builder<'a> {
                 }
                 HtmlPart::Summary(text) => self.summary(text, start..end),
                 HtmlPart::Close if matches!(self.top().kind, FrameKind::Details(..)) => {
-                    self.end_frame(end);
+                    self.top().end = end;
+                    self.end_frame();
                 }
                 HtmlPart::Close => self.push_verbatim("</details>", start..end),
                 HtmlPart::Raw(text) => self.push_verbatim(text, start..end),
@@ -490,7 +491,9 @@ impl<'a> Builder<'a> {
 
     fn push_frame(&mut self, kind: FrameKind, start: usize) {
         self.begin_region(start);
-        self.frames.push(Frame { kind, start, blocks: Vec::new() });
+        let rest = self.input.original.as_bytes().get(start..).unwrap_or_default();
+        let line = memchr::memchr2(b'\n', b'\r', rest).map_or(rest.len(), |at| at + 1);
+        self.frames.push(Frame { kind, start, end: start + line, blocks: Vec::new() });
     }
 
     fn mark_loose(&mut self) {
@@ -501,16 +504,18 @@ impl<'a> Builder<'a> {
         }
     }
 
-    fn end_frame(&mut self, end: usize) {
+    fn end_frame(&mut self) {
         if self.frames.len() < 2 {
             return;
         }
-        let Some(Frame { kind, start, mut blocks }) = self.frames.pop() else { return };
+        let Some(Frame { kind, start, end, mut blocks }) = self.frames.pop() else { return };
         blocks.shrink_to_fit();
         let found = sum(&blocks);
         let kind = match kind {
             FrameKind::Item { task } => {
-                if let FrameKind::List { items, .. } = &mut self.top().kind {
+                let list = self.top();
+                list.end = list.end.max(end);
+                if let FrameKind::List { items, .. } = &mut list.kind {
                     items.push(ListItem { task, blocks });
                 }
                 return;
@@ -542,7 +547,9 @@ impl<'a> Builder<'a> {
         let offset = self.input.offset;
         let end = range.end.clamp(start, self.input.visible.max(start));
         let source = offset + start..offset + end;
-        self.top().blocks.push(Block { kind, source, hygiene });
+        let top = self.top();
+        top.end = top.end.max(end);
+        top.blocks.push(Block { kind, source, hygiene });
     }
 
     fn begin_region(&mut self, start: usize) {

@@ -23,7 +23,8 @@ pub(super) struct Open {
 
 #[derive(Clone, Copy)]
 enum Opener {
-    Run { mark: u8, len: usize },
+    /// A delimiter run; what it opens begins at `body`.
+    Run { mark: u8, len: usize, body: usize },
     Bracket { at: usize },
 }
 
@@ -94,12 +95,16 @@ impl Walk<'_> {
         let bytes = self.bytes;
         // Half a closer may have arrived: `~~gone~`.
         let half_tilde = self.cut == bytes.len() && bytes.last() == Some(&b'~');
+        let end = self.text.get(self.start..self.cut).unwrap_or_default().trim_end().len();
+        let end = self.start + end;
         while let Some(opener) = self.stack.pop() {
             match opener {
+                // With nothing behind it, it is only a marker so far.
+                Opener::Run { body, .. } if body >= end && self.closers.is_empty() => {}
                 Opener::Run { mark: b'~', .. } if half_tilde && self.closers.is_empty() => {
                     self.closers.push('~');
                 }
-                Opener::Run { mark, len } => {
+                Opener::Run { mark, len, .. } => {
                     self.closers.extend(std::iter::repeat_n(char::from(mark), len));
                 }
                 Opener::Bracket { at } if self.cut.saturating_sub(at) <= LINK_TEXT_LIMIT => {
@@ -110,8 +115,7 @@ impl Walk<'_> {
         }
         if !self.closers.is_empty() {
             // Behind a space a closer would close nothing.
-            let shown = self.text.get(self.start..self.cut).unwrap_or_default();
-            self.cut = self.start + shown.trim_end().len();
+            self.cut = end;
         }
         Open { cut: self.cut, closers: self.closers, safe: self.safe }
     }
@@ -275,17 +279,20 @@ impl Walk<'_> {
         if flank.closes {
             while len > 0 {
                 let Some(index) = self.matching(mark) else { break };
-                let Some(Opener::Run { len: open, .. }) = self.stack.get(index).copied() else { break };
+                let Some(Opener::Run { len: open, body, .. }) = self.stack.get(index).copied()
+                else {
+                    break;
+                };
                 let used = if mark == b'~' || (open >= 2 && len >= 2) { 2 } else { 1 };
                 len = len.saturating_sub(used);
                 self.stack.truncate(index);
                 if open > used {
-                    self.stack.push(Opener::Run { mark, len: open - used });
+                    self.stack.push(Opener::Run { mark, len: open - used, body });
                 }
             }
         }
         if len > 0 && flank.opens {
-            self.stack.push(Opener::Run { mark, len });
+            self.stack.push(Opener::Run { mark, len, body: at + total });
         }
         self.skip(total)
     }

@@ -79,7 +79,7 @@ impl Definition {
 pub(super) struct FoundDefinition {
     label: String,
     target: String,
-    start: usize,
+    pub(super) start: usize,
 }
 
 /// Labels match without regard to case, by full case folding.
@@ -91,6 +91,7 @@ fn fold(label: &str) -> String {
 pub(super) struct Outcome {
     pub(super) regions: Vec<Region>,
     pub(super) seam: Seam,
+    /// In the order of the text.
     pub(super) definitions: Vec<FoundDefinition>,
     /// References brought in so much that the parser may have stopped resolving them.
     pub(super) heavy: bool,
@@ -139,7 +140,7 @@ fn run<'a>(
         range.start.saturating_sub(prefix)..range.end.saturating_sub(prefix)
     };
     let definitions = parser.reference_definitions().iter();
-    let definitions = definitions
+    let mut definitions: Vec<_> = definitions
         .filter(|(_, def)| def.span.start >= prefix)
         .map(|(label, def)| FoundDefinition {
             label: label.to_owned(),
@@ -147,6 +148,7 @@ fn run<'a>(
             start: unshift(&def.span).start,
         })
         .collect();
+    definitions.sort_unstable_by_key(|found| found.start);
     let mut expanded = 0;
     let mut builder = Builder::new(input);
     for (event, range) in parser.into_offset_iter() {

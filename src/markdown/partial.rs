@@ -6,7 +6,7 @@
 
 use super::{
     openers,
-    spans::{self, Fence, Rules, Span, SpanKind},
+    spans::{self, Fence, Found, Rules, Span, SpanKind},
 };
 
 /// An unfinished HTML tag is held back for this many bytes.
@@ -18,7 +18,7 @@ const LEAF_LIMIT: usize = 16 * 1024;
 /// A text made ready for the parser.
 pub(super) struct Prepared {
     /// What the parser must not read.
-    pub(super) spans: Vec<Span>,
+    pub(super) found: Found,
     /// The parser's input; none when it is the text itself.
     pub(super) text: Option<String>,
     /// Bytes of the text that are shown.
@@ -42,10 +42,10 @@ pub(super) fn cut_short(text: &str, rules: Rules) -> Prepared {
 }
 
 fn as_it_is(text: &str, rules: Rules) -> Prepared {
-    let spans = spans::find(text, rules);
-    let masked = (!spans.is_empty()).then(|| spans::mask(text, &spans));
+    let found = spans::find(text, rules);
+    let masked = (!found.spans.is_empty()).then(|| spans::mask(text, &found.spans));
     Prepared {
-        spans,
+        found,
         text: masked,
         visible: text.len(),
         settled: text.len(),
@@ -56,45 +56,76 @@ fn as_it_is(text: &str, rules: Rules) -> Prepared {
 
 /// A text that goes on.
 pub(super) fn open(text: &str, rules: Rules) -> Prepared {
-    let mut spans = spans::find(text, Rules { streaming: true, ..rules });
+    let mut found = spans::find(text, Rules { streaming: true, ..rules });
     let last = last_line(text);
-    let settled = if is_settled(text.get(last..).unwrap_or_default()) { text.len() } else { last };
-    let mut visible = text.len();
-    let mut closers = String::new();
-    let mut safe = None;
+    let line = text.get(last..).unwrap_or_default();
+    let mut end = End { visible: text.len(), closers: String::new(), safe: None };
     if let Some(fence) = open_fence(text) {
-        if half_closes(text.get(last..).unwrap_or_default(), fence) {
-            visible = last;
+        if half_closes(line, fence) {
+            end.visible = last;
         }
     } else {
-        match hold_back(text, last) {
-            Held::Nothing => {}
-            Held::Hidden(from) => visible = from,
-            Held::Literal(from) => {
-                let end = text.trim_end().len();
-                if spans.last().is_none_or(|span| span.range.end <= from) {
-                    spans.push(Span { range: from..end, kind: SpanKind::Literal });
-                }
-            }
-        }
-        let shown = text.get(..visible).unwrap_or_default();
-        if paragraph_is_open(shown) {
-            let trimmed = shown.trim_end().len();
-            let leaf = leaf_start(shown.get(..trimmed).unwrap_or_default());
-            let found = openers::find(text, leaf..trimmed, &spans);
-            safe = found.safe;
-            if found.cut < trimmed || !found.closers.is_empty() {
-                visible = found.cut;
-                closers = found.closers;
+        end = paragraph_end(text, last, &mut found.spans);
+    }
+    let End { visible, closers, safe } = end;
+    // What is held back does not settle anything either.
+    let shown = text.get(last..visible).unwrap_or_default();
+    let settled = if line.is_empty() || is_settled(shown) { text.len() } else { last };
+    clip(&mut found.spans, visible);
+    let plain = found.spans.is_empty() && closers.is_empty() && visible == text.len();
+    let prepared = (!plain)
+        .then(|| spans::mask(text.get(..visible).unwrap_or_default(), &found.spans) + &closers);
+    Prepared { found, text: prepared, visible, settled, safe, streaming: true }
+}
+
+/// How the end of a text is shown.
+struct End {
+    visible: usize,
+    closers: String,
+    safe: Option<usize>,
+}
+
+fn paragraph_end(text: &str, last: usize, spans: &mut Vec<Span>) -> End {
+    let mut end = End { visible: text.len(), closers: String::new(), safe: None };
+    match hold_back(text, last) {
+        Held::Nothing => {}
+        Held::Hidden(from) => end.visible = from,
+        Held::Literal(from) => {
+            let to = text.trim_end().len();
+            if spans.last().is_none_or(|span| span.range.end <= from) {
+                spans.push(Span { range: from..to, kind: SpanKind::Literal });
             }
         }
     }
-    spans.retain(|span| span.range.end <= visible);
-    let plain = spans.is_empty() && closers.is_empty() && visible == text.len();
-    let prepared = (!plain).then(|| {
-        spans::mask(text.get(..visible).unwrap_or_default(), &spans) + &closers
-    });
-    Prepared { spans, text: prepared, visible, settled, safe, streaming: true }
+    let shown = text.get(..end.visible).unwrap_or_default();
+    if paragraph_is_open(shown) {
+        let trimmed = shown.trim_end().len();
+        let leaf = leaf_start(shown.get(..trimmed).unwrap_or_default());
+        let mut open = openers::find(text, leaf..trimmed, spans);
+        end.safe = open.safe;
+        let line = shown.get(last_line(shown.trim_end())..open.cut).unwrap_or_default();
+        if !line.chars().any(char::is_alphanumeric) {
+            // Closers behind nothing but markers would make a rule or a fence of them.
+            open.closers.clear();
+        }
+        if open.cut < trimmed || !open.closers.is_empty() {
+            end.visible = open.cut;
+            end.closers = open.closers;
+        }
+    }
+    end
+}
+
+/// Ends the spans at the end of what is shown.
+fn clip(spans: &mut Vec<Span>, visible: usize) {
+    spans.retain(|span| span.range.start < visible);
+    if let Some(last) = spans.last_mut() {
+        last.range.end = last.range.end.min(visible);
+        if let SpanKind::Math { inner, .. } | SpanKind::Footnote(inner) = &mut last.kind {
+            inner.end = inner.end.min(visible);
+            inner.start = inner.start.min(inner.end);
+        }
+    }
 }
 
 /// Where the last line begins; the end of a text that ends with a line end.
@@ -178,21 +209,13 @@ pub(super) fn open_fence(text: &str) -> Option<Fence> {
     if !has(b"```") && !has(b"~~~") {
         return None;
     }
-    let mut open = None;
+    let mut open: Option<Fence> = None;
     for line in bytes.split(|b| *b == b'\n') {
-        match open {
-            None => {
-                let content = line.get(spans::line_content(line)..).unwrap_or_default();
-                open = Fence::opens(content);
-            }
-            Some(fence) => {
-                let content = line.trim_ascii_start();
-                let quoted = content.iter().take_while(|b| matches!(b, b'>' | b' ')).count();
-                if Fence::closes(fence, content.get(quoted..).unwrap_or_default()) {
-                    open = None;
-                }
-            }
-        }
+        open = match open {
+            Some(fence) if fence.closes(line) => None,
+            Some(fence) if !fence.is_left_by(line) => Some(fence),
+            _ => Fence::opens(line),
+        };
     }
     open
 }

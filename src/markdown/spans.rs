@@ -11,7 +11,7 @@ use std::ops::Range;
 const FILLER: u8 = b'q';
 
 /// A label longer than this is not a footnote's.
-const LABEL_LIMIT: usize = 100;
+const LABEL_LIMIT: usize = 1000;
 
 /// A stretch of text that the parser must not read.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -48,14 +48,37 @@ pub(super) struct Rules {
     pub(super) streaming: bool,
 }
 
-/// Finds the spans of `text`, in order and not overlapping. Linear in the text.
-pub(super) fn find(text: &str, rules: Rules) -> Vec<Span> {
+/// What a scan found.
+#[derive(Debug, Default)]
+pub(super) struct Found {
+    /// The spans, in order and not overlapping.
+    pub(super) spans: Vec<Span>,
+    /// Code that was stepped over as a whole, in order.
+    opaque: Vec<Range<usize>>,
+}
+
+impl Found {
+    /// True when the scan did not begin anew at `at`: it took the bytes around for one thing.
+    ///
+    /// A block that ends there shows that the scan was wrong about what follows, for it knows
+    /// containers only by the look of their lines.
+    pub(super) fn crosses(&self, at: usize) -> bool {
+        let inside = |range: &Range<usize>| range.start < at && at < range.end;
+        let opaque = self.opaque.partition_point(|range| range.end <= at);
+        let span = self.spans.partition_point(|span| span.range.end <= at);
+        self.opaque.get(opaque).is_some_and(inside)
+            || self.spans.get(span).is_some_and(|span| inside(&span.range))
+    }
+}
+
+/// Scans a text. Linear in the text.
+pub(super) fn find(text: &str, rules: Rules) -> Found {
     if !may_have_spans(text, rules) {
-        return Vec::new();
+        return Found::default();
     }
     let mut scanner = Scanner::new(text, rules);
     scanner.run();
-    scanner.spans
+    Found { spans: scanner.spans, opaque: scanner.opaque }
 }
 
 /// The text with every span replaced by filler of the same length.
@@ -87,31 +110,56 @@ pub(super) struct Fence {
     pub(super) mark: u8,
     /// Length of the opening run.
     pub(super) len: usize,
+    /// It stands in a quote, and ends with it.
+    quoted: bool,
+    /// It stands in a list item, most likely, and ends with it.
+    in_item: bool,
 }
 
 impl Fence {
-    /// The fence that a line opens, its container prefixes already stripped.
-    pub(super) fn opens(content: &[u8]) -> Option<Self> {
+    /// The fence that a line opens.
+    pub(super) fn opens(line: &[u8]) -> Option<Self> {
+        let start = line_content(line);
+        let (prefix, content) = line.split_at_checked(start)?;
         let mark = *content.first().filter(|b| matches!(b, b'`' | b'~'))?;
         let len = run(content, 0);
         let info = content.get(len..).unwrap_or_default();
-        (len >= 3 && !(mark == b'`' && info.contains(&b'`'))).then_some(Self { mark, len })
+        let quoted = prefix.contains(&b'>');
+        let in_item = !quoted && prefix.len() >= 2;
+        let opens = len >= 3 && !(mark == b'`' && info.contains(&b'`'));
+        opens.then_some(Self { mark, len, quoted, in_item })
     }
 
     /// True when the line closes this fence.
-    pub(super) fn closes(self, content: &[u8]) -> bool {
+    pub(super) fn closes(self, line: &[u8]) -> bool {
+        let prefix = line.iter().take_while(|b| is_prefix(**b)).count();
+        let content = line.get(prefix..).unwrap_or_default();
         content.first() == Some(&self.mark) && {
             let len = run(content, 0);
             len >= self.len && content.iter().skip(len).all(u8::is_ascii_whitespace)
         }
     }
+
+    /// True when the line stands outside the container of the fence, which ends it as well.
+    pub(super) fn is_left_by(self, line: &[u8]) -> bool {
+        match line.first() {
+            None | Some(b'\r') => self.quoted,
+            Some(b' ' | b'\t' | b'>') => false,
+            Some(_) => self.quoted || self.in_item,
+        }
+    }
+}
+
+/// Space or quote mark.
+pub(super) fn is_prefix(byte: u8) -> bool {
+    matches!(byte, b' ' | b'\t' | b'>')
 }
 
 /// A line without the quote markers, list markers and indentation before its content.
 pub(super) fn line_content(line: &[u8]) -> usize {
     let mut at = 0;
     loop {
-        at += line.iter().skip(at).take_while(|b| matches!(b, b' ' | b'\t' | b'>')).count();
+        at += line.iter().skip(at).take_while(|b| is_prefix(**b)).count();
         let marker = list_marker(line.get(at..).unwrap_or_default());
         if marker == 0 {
             return at;
@@ -170,6 +218,7 @@ struct Scanner<'a> {
     /// Backtick runs of these lengths have no partner before the end of the paragraph.
     lonely_ticks: (usize, Vec<usize>),
     spans: Vec<Span>,
+    opaque: Vec<Range<usize>>,
 }
 
 impl<'a> Scanner<'a> {
@@ -185,6 +234,7 @@ impl<'a> Scanner<'a> {
             missing: Missing::default(),
             lonely_ticks: (0, Vec::new()),
             spans: Vec::new(),
+            opaque: Vec::new(),
         }
     }
 
@@ -220,22 +270,20 @@ impl<'a> Scanner<'a> {
         let line = self.line(start);
         self.content = start + line_content(line);
         self.at = self.content;
-        let content = line.get(self.content - start..).unwrap_or_default();
-        if let Some(fence) = Fence::opens(content) {
-            let mut next = start + line.len();
-            while next < self.bytes.len() {
-                next += 1;
-                let line = self.line(next);
-                let prefix =
-                    line.iter().take_while(|b| matches!(b, b' ' | b'\t' | b'>')).count();
-                let closed = fence.closes(line.get(prefix..).unwrap_or_default());
-                next += line.len();
-                if closed {
-                    break;
-                }
+        let Some(fence) = Fence::opens(line) else { return };
+        let mut next = start + line.len();
+        while next < self.bytes.len() {
+            let line = self.line(next + 1);
+            if fence.is_left_by(line) {
+                break;
             }
-            self.at = next;
+            next += 1 + line.len();
+            if fence.closes(line) {
+                break;
+            }
         }
+        self.opaque.push(start..next);
+        self.at = next;
     }
 
     /// The line that begins at `start`, without its end.
@@ -357,6 +405,7 @@ impl<'a> Scanner<'a> {
                 let other = run(self.bytes, at + found);
                 at += found + other;
                 if other == len {
+                    self.opaque.push(self.at..at);
                     self.at = at;
                     return;
                 }
@@ -366,24 +415,31 @@ impl<'a> Scanner<'a> {
         self.at += len;
     }
 
+    /// A footnote reference, whether or not its definition is known.
+    ///
+    /// The parser would resolve some by itself, depending on how much of the text it has seen;
+    /// so labels that are none here are masked too, and shown as they stand.
     fn footnote(&mut self) {
         let start = self.at;
         let label = start + 2;
         let rest = self.bytes.get(label..).unwrap_or_default();
-        let len = rest
-            .iter()
-            .take(LABEL_LIMIT)
-            .take_while(|b| !b.is_ascii_whitespace() && !matches!(b, b'[' | b']' | b'\\' | b'`'))
-            .count();
+        let window = rest.get(..LABEL_LIMIT).unwrap_or(rest);
+        let len = label_len(window);
         let end = label + len;
-        let after = self.bytes.get(end + 1);
-        let defines = after == Some(&b':') && self.leads_line(start);
-        let links = matches!(after, Some(b'(' | b'['));
+        let after = self.bytes.get(end + 1..).unwrap_or_default();
+        let defines = after.first() == Some(&b':') && self.leads_line(start);
+        let links = after.first() == Some(&b'(') || (after.starts_with(b"[") && !after.starts_with(b"[^"));
         if len == 0 || self.bytes.get(end) != Some(&b']') || defines || links {
             self.at = label;
             return;
         }
-        self.push(start..end + 1, SpanKind::Footnote(label..end));
+        let word = |b: &u8| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_' | b'.') || *b >= 0x80;
+        let kind = if window.iter().take(len).all(word) {
+            SpanKind::Footnote(label..end)
+        } else {
+            SpanKind::Literal
+        };
+        self.push(start..end + 1, kind);
     }
 
     /// Steps over the target of an inline link, whose escapes belong to the address.
@@ -429,10 +485,25 @@ impl<'a> Scanner<'a> {
     }
 }
 
+/// Bytes of a label up to its bracket.
+fn label_len(rest: &[u8]) -> usize {
+    let mut at = 0;
+    while let Some(byte) = rest.get(at) {
+        match byte {
+            b'\\' => at += 2,
+            b'[' | b']' | b'\n' | b'\r' => break,
+            _ => at += 1,
+        }
+    }
+    at.min(rest.len())
+}
+
 /// The end of the paragraph, or of what a display formula may cover, that `from` stands in.
 fn end_of(bytes: &[u8], from: usize, reach: Reach) -> usize {
     let mut at = from;
     let mut blank_lines = 0;
+    let line = memchr::memrchr(b'\n', bytes.get(..from).unwrap_or_default()).map_or(0, |at| at + 1);
+    let quoted = is_quoted(bytes.get(line..).unwrap_or_default());
     while let Some(found) = memchr::memchr(b'\n', bytes.get(at..).unwrap_or_default()) {
         let line_end = at + found;
         let start = line_end + 1;
@@ -452,8 +523,7 @@ fn end_of(bytes: &[u8], from: usize, reach: Reach) -> usize {
         } else {
             blank_lines = 0;
             let fence = matches!(first, b'`' | b'~') && run(line, 0) >= 3;
-            // A formula inside a paragraph does not reach into the next block either.
-            let block = matches!(first, b'#' | b'|') || list_marker(line) > 0;
+            let block = begins_block(line) || (!quoted && is_quoted(rest));
             if fence || (block && reach == Reach::Paragraph) {
                 return line_end;
             }
@@ -461,6 +531,22 @@ fn end_of(bytes: &[u8], from: usize, reach: Reach) -> usize {
         at = start + content;
     }
     bytes.len()
+}
+
+/// True when a line could end the paragraph above it: no formula inside a paragraph reaches over
+/// it, or a block that has begun could be taken back.
+fn begins_block(line: &[u8]) -> bool {
+    let second = line.get(1).copied().unwrap_or(b'\n');
+    match line.first() {
+        Some(b'#' | b'|' | b'<' | b'=') => true,
+        Some(mark @ (b'-' | b'*' | b'_')) => second == *mark || second.is_ascii_whitespace(),
+        Some(b'[') => second == b'^',
+        _ => list_marker(line) > 0,
+    }
+}
+
+fn is_quoted(line: &[u8]) -> bool {
+    line.iter().find(|b| !matches!(b, b' ' | b'\t')) == Some(&b'>')
 }
 
 /// Finds a closing delimiter before `limit`. TeX escapes (`\\`, `\$`) are stepped over.

@@ -15,15 +15,18 @@ use super::{
     build::{Input, Region},
     inline::LINK_CAP,
     links,
-    parse::{self, Definitions, Outcome},
+    parse::{self, Definitions, FoundDefinition, Outcome},
     partial::{self, Prepared},
-    spans::Rules,
+    spans::{Found, Rules},
     tail::OpenTail,
 };
 use crate::model::{Block, Blocks};
 
 /// A finished text is read in steps of this many bytes, to bound the parser's memory.
 const WINDOW: usize = 256 * 1024;
+
+/// The first step behind a place where the scan for formulas had to begin anew.
+pub(super) const SMALL_WINDOW: usize = 1024;
 
 /// Markdown that arrives piece by piece.
 ///
@@ -144,6 +147,14 @@ pub(super) struct State {
     parsed: u64,
 }
 
+/// What is left when regions have been sealed.
+pub(super) enum Settled {
+    /// These regions, and the definitions among and behind them.
+    Rest(Vec<Region>, Vec<FoundDefinition>),
+    /// The text behind the frontier has to be read again.
+    Again,
+}
+
 /// A sealed region.
 struct Seal {
     end: usize,
@@ -161,40 +172,88 @@ impl State {
         if text.len() == self.seen {
             return;
         }
-        self.read_windows(text, options);
+        self.read_bulk(text, options);
         self.read_tail(text, options);
         self.seen = text.len();
     }
 
     fn finish(mut self, text: &str, options: Options) -> Arc<[Arc<Block>]> {
-        self.read_windows(text, options);
-        let rest = text.get(self.frontier..).unwrap_or_default();
-        let prepared = partial::finished(rest, rules(options));
-        let outcome = self.parse(Piece::new(rest, self.frontier), &prepared, options);
-        let count = outcome.regions.len();
-        self.seal(outcome, count);
+        self.read_bulk(text, options);
+        loop {
+            let rest = text.get(self.frontier..).unwrap_or_default();
+            let prepared = partial::finished(rest, rules(options));
+            let outcome = self.parse(Piece::new(rest, self.frontier), &prepared, options);
+            let count = outcome.regions.len();
+            if let Settled::Rest(_, definitions) =
+                self.settle(text, outcome, &prepared.found, count, options)
+            {
+                self.definitions.add(definitions, usize::MAX);
+                break;
+            }
+            self.read_windows(text, SMALL_WINDOW, options);
+        }
         self.resolve_late(text, options);
         self.sealed.into()
     }
 
-    /// Seals what has arrived in bulk, window by window, without a thought for how its end looks.
-    fn read_windows(&mut self, text: &str, options: Options) {
-        let mut window = WINDOW;
-        while text.len() - self.seen.max(self.frontier) > window {
-            let rest = text.get(self.frontier..).unwrap_or_default();
-            window = window.max(self.seen.saturating_sub(self.frontier) + WINDOW);
-            let end = memchr::memrchr(b'\n', rest.as_bytes().get(..window).unwrap_or_default());
-            let sealed = end.is_some_and(|end| {
-                let part = rest.get(..=end).unwrap_or_default();
-                let prepared = partial::cut_short(part, rules(options));
-                let outcome = self.parse(Piece::new(part, self.frontier), &prepared, options);
-                let count = outcome.regions.len().saturating_sub(1);
-                self.seal(outcome, count);
-                count > 0
-            });
+    /// Seals what has arrived in bulk, without a thought for how its end looks.
+    fn read_bulk(&mut self, text: &str, options: Options) {
+        let known = self.seen.max(self.frontier);
+        if text.len() - known > WINDOW {
             self.open = OpenTail::None;
-            window = if sealed { WINDOW } else { window * 2 };
+            self.read_windows(text, known - self.frontier + WINDOW, options);
         }
+    }
+
+    /// Seals window by window, until what is left fits into one.
+    pub(super) fn read_windows(&mut self, text: &str, first: usize, options: Options) {
+        let mut window = first;
+        loop {
+            let rest = text.get(self.frontier..).unwrap_or_default();
+            let Some(front) = rest.as_bytes().get(..window).filter(|_| rest.len() > window) else {
+                return;
+            };
+            let end = memchr::memrchr(b'\n', front).map_or(0, |at| at + 1);
+            let part = rest.get(..end).unwrap_or_default();
+            let prepared = partial::cut_short(part, rules(options));
+            let outcome = self.parse(Piece::new(part, self.frontier), &prepared, options);
+            let count = outcome.regions.len().saturating_sub(1);
+            window = match self.settle(text, outcome, &prepared.found, count, options) {
+                Settled::Again => SMALL_WINDOW,
+                Settled::Rest(..) if count == 0 || window < WINDOW => window * 2,
+                Settled::Rest(..) => WINDOW,
+            };
+        }
+    }
+
+    /// Seals the first `count` regions of a parse that began at the frontier.
+    ///
+    /// Where the scan for formulas took bytes on both sides of a boundary for one thing, it was
+    /// wrong: the region in front of it is read by itself, and the text behind it again.
+    pub(super) fn settle(
+        &mut self,
+        text: &str,
+        outcome: Outcome,
+        found: &Found,
+        count: usize,
+        options: Options,
+    ) -> Settled {
+        let settled = outcome.regions.iter().take(count);
+        let Some(crossed) = settled.map(|region| region.end).position(|end| found.crosses(end))
+        else {
+            return self.seal(outcome, count);
+        };
+        let end = outcome.regions.get(crossed).map_or(0, |region| region.end) + self.frontier;
+        self.seal(outcome, crossed);
+        let region = text.get(self.frontier..end).unwrap_or_default();
+        let prepared = partial::finished(region, rules(options));
+        let alone = self.parse(Piece::new(region, self.frontier), &prepared, options);
+        let count = alone.regions.len();
+        if let Settled::Rest(_, definitions) = self.seal(alone, count) {
+            self.definitions.add(definitions, usize::MAX);
+        }
+        self.frontier = end;
+        Settled::Again
     }
 
     /// Parses a piece of the text.
@@ -206,7 +265,7 @@ impl State {
     ) -> Outcome {
         let input = Input {
             original: piece.text,
-            spans: &prepared.spans,
+            spans: &prepared.found.spans,
             visible: prepared.visible,
             offset: piece.offset,
             streaming: prepared.streaming,
@@ -218,17 +277,16 @@ impl State {
         parse::parse(text, input, &self.definitions)
     }
 
-    /// Seals the first `count` regions of a parse that began at the frontier, and gives the rest.
-    pub(super) fn seal(&mut self, outcome: Outcome, count: usize) -> Vec<Region> {
-        let Outcome { mut regions, definitions, heavy, .. } = outcome;
+    /// Seals the first `count` regions of a parse that began at the frontier.
+    fn seal(&mut self, outcome: Outcome, count: usize) -> Settled {
+        let Outcome { mut regions, mut definitions, heavy, .. } = outcome;
         let rest = regions.split_off(count);
         let end = regions.last().map_or(0, |region| region.end);
-        // A definition may itself still be arriving, so only those in front of the frontier count.
-        let end = if rest.is_empty() && count > 0 { usize::MAX } else { end };
+        // A definition behind the frontier may itself still be arriving.
+        let open = definitions.split_off(definitions.partition_point(|found| found.start < end));
         self.definitions.add(definitions, end);
         let offset = self.frontier;
-        for Region { end, blocks, unresolved, .. } in regions {
-            let mut blocks = blocks;
+        for Region { end, mut blocks, unresolved, .. } in regions {
             self.cap_links(&mut blocks);
             self.seals.push(Seal {
                 end: offset + end,
@@ -240,7 +298,7 @@ impl State {
             self.sealed.extend(blocks.into_iter().map(Arc::new));
             self.frontier = offset + end;
         }
-        rest
+        Settled::Rest(rest, open)
     }
 
     /// Links past the cap become plain text.

@@ -18,7 +18,7 @@ use super::{
     parse::Outcome,
     partial::{self, Prepared},
     spans::Fence,
-    stream::{Piece, State, rules},
+    stream::{Piece, SMALL_WINDOW, Settled, State, rules},
 };
 use crate::model::{Align, Block, BlockKind, Hygiene, ListItem, RichText};
 
@@ -83,20 +83,27 @@ impl State {
     }
 
     fn read_whole(&mut self, text: &str, options: Options) {
-        self.skip_blank_lines(text);
-        let start = self.frontier;
-        let rest = text.get(start..).unwrap_or_default();
-        let prepared = partial::open(rest, rules(options));
-        let outcome = self.parse(Piece::new(rest, start), &prepared, options);
-        let begun = |pair: &[build::Region]| pair[1].start < prepared.settled;
-        let count = outcome.regions.windows(2).take_while(|pair| begun(pair)).count();
-        let (seam, defines) = (outcome.seam, !outcome.definitions.is_empty());
-        let open = self.seal(outcome, count);
-        let only = open.len() == 1;
-        let blocks: Vec<Block> = open.into_iter().flat_map(|region| region.blocks).collect();
-        if only && !defines {
-            self.open = OpenTail::at(seam, &blocks, text, start, &prepared);
-        }
+        let (blocks, seam, prepared) = loop {
+            self.skip_blank_lines(text);
+            let rest = text.get(self.frontier..).unwrap_or_default();
+            let prepared = partial::open(rest, rules(options));
+            let outcome = self.parse(Piece::new(rest, self.frontier), &prepared, options);
+            let begun = |pair: &[build::Region]| pair[1].start < prepared.settled;
+            let count = outcome.regions.windows(2).take_while(|pair| begun(pair)).count();
+            // Offsets of a seam count from where this parse began.
+            let seam = if count == 0 { outcome.seam } else { Seam::None };
+            match self.settle(text, outcome, &prepared.found, count, options) {
+                Settled::Rest(open, definitions) => {
+                    let seam = Some(seam).filter(|_| open.len() == 1 && definitions.is_empty());
+                    let blocks = open.into_iter().flat_map(|region| region.blocks);
+                    break (blocks.collect::<Vec<Block>>(), seam, prepared);
+                }
+                Settled::Again => self.read_windows(text, SMALL_WINDOW, options),
+            }
+        };
+        self.open = seam.map_or(OpenTail::None, |seam| {
+            OpenTail::at(seam, &blocks, text, self.frontier, &prepared)
+        });
         self.tail = blocks.into_iter().map(Arc::new).collect();
         self.read_to = text.len();
         self.read_blocks = self.tail.len();
@@ -226,7 +233,7 @@ impl OpenFence {
 
     fn ends(&self, code: &str) -> bool {
         let indent = code.bytes().take_while(|b| *b == b' ').count();
-        indent < 4 && self.fence.closes(code.trim_start().as_bytes())
+        indent < 4 && !code.trim_start().starts_with('>') && self.fence.closes(code.as_bytes())
     }
 
     fn unindent<'t>(&self, line: &'t str) -> &'t str {

@@ -2,7 +2,7 @@
 
 use super::{
     code::{CodeTracker, Place},
-    trim::{TrimmedText, is_space},
+    trim::{TrimmedText, is_blank, is_space},
 };
 
 /// The wrappers, with the names that close each other.
@@ -179,7 +179,7 @@ impl ThinkSplitter {
         let text = if skipped { text.strip_prefix(is_space).unwrap_or(text) } else { text };
         let Some(last) = text.chars().next_back() else { return };
         self.after_space = is_space(last);
-        self.begun |= !text.chars().all(is_space);
+        self.begun |= !is_blank(text);
         self.code.push(text);
         sink(ThinkEvent::Text(text));
     }

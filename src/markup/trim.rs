@@ -13,6 +13,12 @@ pub fn trim(text: &str) -> &str {
     text.trim_matches(is_space)
 }
 
+/// True when there is nothing but white space.
+#[must_use]
+pub fn is_blank(text: &str) -> bool {
+    text.chars().all(is_space)
+}
+
 /// A growing text whose trimmed form costs nothing to ask for.
 ///
 /// Invariant: `raw` does not begin with white space; `end` is where its last character

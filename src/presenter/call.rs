@@ -6,8 +6,9 @@ use serde_json::Value;
 
 use super::{
     block::{Block, Body, CallBlock},
+    cursor::{Checkpoint, Spent, Step, Work},
     effect::{Answer, Call, CallForm, Effect, Feedback, Flaw, NoteKind, Outcome, Reply, Task},
-    machine::{CHECKPOINT_LIMIT, Checkpoint, Presenter, Spent, Step, Work},
+    machine::{CHECKPOINT_LIMIT, Presenter},
     repeats::Repetition,
     setup::{Planning, ToolMode, Touch},
     words,

@@ -112,7 +112,7 @@ pub enum Outcome {
     },
     /// The call ran.
     Finished(Arc<ToolResult>),
-    /// It failed; in one sentence.
+    /// It failed; in one sentence. A row that failed will be said again, from the start.
     Failed(Arc<str>),
 }
 

@@ -141,21 +141,23 @@ impl Intake {
             return;
         }
         self.flush();
+        let is_full = self.list.is_full();
         let source = match kind {
             ReplyKind::Text => Source::Text { first: self.list.len() },
             ReplyKind::Refusal => Source::Refusal,
             ReplyKind::Reasoning => {
                 // It has its place even if it never says a word.
                 self.list.begin_prose(RowKind::Reasoning);
-                self.reading = Some(block);
                 Source::Reasoning
             }
+            ReplyKind::Image | ReplyKind::Other(_) if is_full => return,
             ReplyKind::Image => Source::Picture(self.list.push_apart()),
             ReplyKind::Other(kind) => {
                 Source::Other { index: self.list.push_apart(), kind: Arc::clone(kind) }
             }
         };
         self.sources.insert(block, source);
+        self.reading = Some(block);
     }
 
     fn text(&mut self, block: ReplyBlock, delta: &str) {

@@ -10,9 +10,12 @@ use super::{
     effect::{BlockId, Flaw, RowKind},
 };
 use crate::{
-    markup::{Arrival, Place, TagCall, TagEvent, TrimmedText},
+    markup::{Arrival, Place, TagCall, TagEvent, is_blank},
     model::MessageId,
 };
+
+/// Blocks of one reply; what is said behind them goes into the last prose.
+const MAX_BLOCKS: usize = 1 << 16;
 
 #[derive(Clone, Debug)]
 pub(super) struct BlockList {
@@ -36,6 +39,11 @@ impl BlockList {
 
     pub(super) fn len(&self) -> usize {
         self.blocks.len()
+    }
+
+    /// True when there are as many blocks as there may be.
+    pub(super) fn is_full(&self) -> bool {
+        self.blocks.len() >= MAX_BLOCKS
     }
 
     pub(super) fn message(&self) -> MessageId {
@@ -72,9 +80,9 @@ impl BlockList {
     }
 
     /// The prose that is open, if it is of this kind.
-    pub(super) fn open_prose(&self, kind: RowKind) -> Option<usize> {
+    fn open_prose(&self, kind: RowKind) -> Option<usize> {
         self.open.filter(|open| match &self.blocks[*open].body {
-            Body::Prose(prose) => prose.kind == kind,
+            Body::Prose(prose) => prose.kind == kind || self.is_full(),
             Body::Call(_) | Body::Apart => false,
         })
     }
@@ -83,7 +91,7 @@ impl BlockList {
     pub(super) fn push_prose(&mut self, kind: RowKind, piece: &str) {
         let index = match self.open_prose(kind) {
             Some(index) => index,
-            None if TrimmedText::from(piece).is_empty() => return,
+            None if is_blank(piece) => return,
             None => self.begin_prose(kind),
         };
         if let Body::Prose(prose) = &mut self.blocks[index].body {
@@ -95,14 +103,20 @@ impl BlockList {
     /// Opens a prose; one that is open is complete then.
     pub(super) fn begin_prose(&mut self, kind: RowKind) -> usize {
         self.close_prose();
+        if let Some(open) = self.open {
+            return open;
+        }
         let clean_up = if kind == RowKind::Text { self.clean_up } else { CleanUp::Verbatim };
         let index = self.push(Body::Prose(Prose::new(kind, clean_up)));
         self.open = Some(index);
         index
     }
 
-    /// Completes the open prose.
+    /// Completes the open prose, unless it has to hold all that is still to come.
     pub(super) fn close_prose(&mut self) {
+        if self.is_full() {
+            return;
+        }
         if let Some(open) = self.open.take() {
             self.complete(open);
         }
@@ -122,6 +136,9 @@ impl BlockList {
             self.push_prose(kind, text);
             return;
         };
+        if self.is_full() {
+            return;
+        }
         if let Body::Prose(prose) = &mut self.blocks[index].body {
             prose.replace(text);
         }

@@ -2,17 +2,14 @@
 
 use std::{
     collections::BTreeSet,
-    sync::Arc,
     time::{Duration, Instant},
 };
 
 use super::{
     block::{Block, Body},
-    effect::{
-        Answer, BlockId, Call, CallView, Effect, EffectId, Note, NoteKind, Outcome, Reply, RowKind,
-        Task,
-    },
-    intake::{Apart, Intake},
+    cursor::{Checkpoint, Cursor, Held, Phase, Spent, Step, Work},
+    effect::{BlockId, CallView, Effect, EffectId, NoteKind, Outcome, Reply, RowKind, Task},
+    intake::Intake,
     repeats::Repeats,
     setup::{Planning, Setup, ToolMode},
     words,
@@ -20,7 +17,7 @@ use super::{
 use crate::{
     markup::Arrival,
     model::{
-        MessageId, ToolState,
+        MessageId,
         stream::{EndState, StreamEvent},
     },
 };
@@ -49,82 +46,9 @@ pub struct Presenter {
     pub(super) cursor: Cursor,
     pub(super) replies: Vec<Reply>,
     pub(super) out: Vec<Effect>,
-    noted: BTreeSet<(BlockId, NoteKind)>,
+    pub(super) noted: BTreeSet<(BlockId, NoteKind)>,
     /// Counts requests and what was started in each, so that no id comes twice.
     next: EffectId,
-}
-
-/// The first checkpoint of the conversation.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Checkpoint {
-    NotExpected,
-    Expected,
-}
-
-/// Where presenting a reply stands.
-#[derive(Debug)]
-pub(super) struct Cursor {
-    pub(super) index: usize,
-    lock: Option<Held>,
-    phase: Phase,
-    pub(super) spent: Spent,
-    is_ready: bool,
-    told_over: bool,
-}
-
-/// What is outstanding.
-#[derive(Debug)]
-struct Held {
-    id: EffectId,
-    work: Work,
-    /// Whether the block was complete when this was started.
-    arrival: Arrival,
-    /// A wake came meanwhile.
-    is_dirty: bool,
-}
-
-#[derive(Debug)]
-pub(super) enum Work {
-    Say,
-    ShowCall,
-    AwaitCheckpoint { until: Instant },
-    Approve(Arc<Call>),
-    Run(Arc<Call>),
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Phase {
-    Streaming,
-    Ended,
-    Aborted,
-}
-
-/// What of a reply's chances to run a call is used up.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Spent {
-    No,
-    /// A call was answered while only one may be.
-    ToolUsed,
-    /// The user rejected a call.
-    Rejected,
-}
-
-/// What became of a look at a block, or of the outcome of something started.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Step {
-    /// Something is outstanding.
-    Waiting,
-    /// This block needs no more for now.
-    Done,
-    /// Look at the same block again.
-    Again,
-}
-
-impl Cursor {
-    fn new() -> Self {
-        let (phase, spent) = (Phase::Streaming, Spent::No);
-        Self { index: 0, lock: None, phase, spent, is_ready: false, told_over: false }
-    }
 }
 
 impl Presenter {
@@ -197,7 +121,7 @@ impl Presenter {
     pub fn resolved(&mut self, id: EffectId, outcome: Outcome, now: Instant) -> Vec<Effect> {
         let Some(held) = self.cursor.lock.take_if(|held| held.id == id) else { return Vec::new() };
         let step = match held.work {
-            Work::Say => self.said(outcome),
+            Work::Say => self.said(outcome, held.arrival),
             Work::ShowCall => self.showed_call(outcome),
             Work::AwaitCheckpoint { .. } => self.checkpoint_is_there(outcome),
             Work::Approve(call) => self.decided(&call, outcome),
@@ -225,6 +149,9 @@ impl Presenter {
         }
         if let Some(held) = self.cursor.lock.take() {
             self.out.push(Effect::Stop(held.id));
+            if matches!(held.work, Work::Say) {
+                self.unsay();
+            }
         }
         if self.cursor.phase == Phase::Streaming {
             self.intake.end(&EndState::Cancelled);
@@ -365,27 +292,6 @@ impl Presenter {
         self.cursor.index < length
     }
 
-    fn say(&mut self, index: usize) -> Step {
-        if self.is_spent() {
-            return Step::Done;
-        }
-        match self.intake.list.get_mut(index).and_then(Block::say) {
-            Some(saying) => self.start(index, Work::Say, Task::Say(saying)),
-            None => Step::Done,
-        }
-    }
-
-    fn said(&mut self, outcome: Outcome) -> Step {
-        if let Outcome::Failed(why) = outcome {
-            let index = self.cursor.index;
-            if let Some(Block { body: Body::Prose(prose), .. }) = self.intake.list.get_mut(index) {
-                prose.unsay();
-            }
-            self.note(index, NoteKind::Failed, &why);
-        }
-        Step::Done
-    }
-
     /// Starts something for a block; the lock is held from here on.
     pub(super) fn start(&mut self, index: usize, work: Work, task: Task) -> Step {
         let Some(block) = self.intake.list.get(index) else { return Step::Done };
@@ -409,14 +315,6 @@ impl Presenter {
         self.intake.list.id(index)
     }
 
-    /// Shows a remark, unless this block has one of the kind.
-    pub(super) fn note(&mut self, index: usize, kind: NoteKind, text: &str) {
-        let Some(block) = self.intake.list.get(index) else { return };
-        if self.noted.insert((block.id, kind)) {
-            self.out.push(Effect::Note(Note { block: block.id, kind, text: text.into() }));
-        }
-    }
-
     fn take(&mut self, event: &StreamEvent) {
         if let StreamEvent::Usage(usage) = event {
             self.out.push(Effect::Usage(*usage));
@@ -428,54 +326,6 @@ impl Presenter {
         }
         if self.intake.list.len() > length || is_for_call(event) {
             self.cursor.is_ready = false;
-        }
-    }
-
-    fn show_apart(&mut self, apart: Apart) {
-        let (Apart::Picture { index, .. } | Apart::Foreign { index, .. }) = apart;
-        let Some(&Block { id: block, .. }) = self.intake.list.get(index) else { return };
-        self.out.push(match apart {
-            Apart::Picture { image, .. } => Effect::Picture { block, image },
-            Apart::Foreign { kind, json, .. } => Effect::Foreign { block, kind, json },
-        });
-    }
-
-    /// Shows reasoning, which waits for nothing, and tells of calls that the cursor does
-    /// not show now.
-    fn show_touched(&mut self) {
-        for index in self.intake.list.take_touched() {
-            let is_presented = index == self.cursor.index && self.cursor.lock.is_none();
-            let Some(block) = self.intake.list.get_mut(index) else { continue };
-            match &block.body {
-                Body::Prose(prose) if prose.kind == RowKind::Reasoning => {
-                    self.out.extend(block.say().map(Effect::Row));
-                }
-                Body::Call(_) if !is_presented => self.out.push(Effect::CallChanged(block.id)),
-                Body::Prose(_) | Body::Call(_) | Body::Apart => {}
-            }
-        }
-    }
-
-    /// Makes all rows final and aborts all calls.
-    fn settle(&mut self) {
-        let (from, is_spent) = (self.cursor.index, self.is_spent());
-        for (index, block) in self.intake.list.iter_mut().enumerate() {
-            let id = block.id;
-            match &mut block.body {
-                Body::Prose(prose) => {
-                    let is_dropped = index < from || is_spent;
-                    if prose.kind == RowKind::Reasoning || !is_dropped {
-                        self.out.extend(block.say().map(Effect::Row));
-                    }
-                }
-                Body::Call(call) if !call.is_answered => {
-                    call.is_answered = true;
-                    let (call_id, state) = (Arc::clone(&call.id), ToolState::Aborted);
-                    let answer = Answer { block: id, call_id, state, result: None };
-                    self.out.push(Effect::Answer(answer));
-                }
-                Body::Call(_) | Body::Apart => {}
-            }
         }
     }
 

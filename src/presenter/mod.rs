@@ -32,6 +32,7 @@
 mod arguments;
 mod block;
 mod call;
+mod cursor;
 mod effect;
 mod intake;
 mod list;
@@ -39,6 +40,7 @@ mod machine;
 pub mod pace;
 mod repeats;
 mod setup;
+mod show;
 pub mod slot;
 pub mod stage;
 mod words;

@@ -156,7 +156,9 @@ impl Stage {
         if self.seen.contains(&message.id) {
             return;
         }
-        self.leave_unfinished();
+        if self.arriving.as_ref().is_some_and(|arriving| arriving.id != message.id) {
+            self.leave_unfinished();
+        }
         self.slot.show(Arc::clone(&message));
         self.arriving = Some(message);
     }

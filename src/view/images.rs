@@ -172,7 +172,11 @@ impl Images {
         let side = side_for(max_px).min(largest);
         self.renew(key, fingerprint);
         let generation = self.generation;
-        let entry = self.entries.entry(key).or_insert_with(|| Entry::new(fingerprint));
+        let entry = self.entries.entry(key).or_insert_with(|| {
+            let entry = Entry::new(fingerprint);
+            self.bytes += entry.bytes();
+            entry
+        });
         entry.used = generation;
         if entry.wants(side) {
             entry.asked_side = Some(side);

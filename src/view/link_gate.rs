@@ -8,7 +8,7 @@ mod script;
 
 use std::{fmt, ops::Range, thread};
 
-use url::Url;
+use url::{Position, Url};
 
 /// Longer addresses, in bytes, are refused.
 pub const TARGET_BYTES: usize = 8192;
@@ -156,24 +156,17 @@ impl LinkGate {
 #[must_use]
 pub fn display(url: &Url) -> Shown {
     let text = url.as_str().to_owned();
-    let host = match url.host_str() {
-        Some(host) => {
-            let before = text.get(..url_host_search_end(url)).unwrap_or(&text);
-            before.rfind(host).map(|at| at..at + host.len())
-        }
-        None => mail_host(url).and_then(|host| text.find(host).map(|at| at..at + host.len())),
+    let host = match mail_host(url) {
+        Some(host) => text.find(host).map_or(0..0, |at| at..at + host.len()),
+        None => url[..Position::BeforeHost].len()..url[..Position::AfterHost].len(),
     };
-    Shown { host: host.unwrap_or(0..0), text }
-}
-
-/// Where the path begins: no host is behind it.
-fn url_host_search_end(url: &Url) -> usize {
-    url[..url::Position::BeforePath].len()
+    Shown { text, host }
 }
 
 /// The part behind the `@` of a mail address.
 fn mail_host(url: &Url) -> Option<&str> {
-    url.path().rsplit_once('@').map(|(_, host)| host).filter(|host| !host.is_empty())
+    let address = (url.scheme() == "mailto").then(|| url.path())?;
+    address.rsplit_once('@').map(|(_, host)| host).filter(|host| !host.is_empty())
 }
 
 /// What an address carries, decoded and made visible, one piece a line: the pairs of its

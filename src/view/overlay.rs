@@ -7,14 +7,14 @@ use egui::{
 
 use crate::{
     layout::{Jump, face, icon},
-    model::{Part, Progress, Source},
+    model::{BlockKind, Part, Progress, Source},
     view::transcript::{BAR_WIDTH, Geometry, TranscriptView, part_id, wake},
 };
 
 /// Height of the line that shows the prompt, in points.
 pub(crate) const HEADER: f64 = 36.0;
-/// Characters of the prompt that can be needed to fill the line.
-const PROMPT_CHARS: usize = 200;
+/// Words of the prompt that can be needed to fill the line.
+const PROMPT_WORDS: usize = 60;
 
 /// Shows everything that floats.
 pub(crate) fn show(view: &mut TranscriptView, ui: &mut Ui, geometry: Geometry, source: &mut dyn Source) {
@@ -70,12 +70,16 @@ fn elided(words: &str, color: egui::Color32, width: f32) -> egui::text::LayoutJo
 fn prompt_words(source: &mut dyn Source, row: usize) -> Option<String> {
     let message = source.message(row)?;
     let text = message.parts.iter().find_map(|part| match part {
-        Part::Text(text) if !text.source.trim().is_empty() => Some(&text.source),
+        Part::Text(text) if !text.source.trim().is_empty() => Some(text),
         _ => None,
     })?;
-    let words: String = text.split_whitespace().flat_map(|word| [word, " "]).collect::<String>();
-    let short: String = words.trim_end().chars().take(PROMPT_CHARS).collect();
-    Some(format!("You: {short}"))
+    let shown = text.blocks().next().map(|block| &block.kind);
+    let first = match shown {
+        Some(BlockKind::Paragraph(rich) | BlockKind::Heading { text: rich, .. }) => &*rich.text,
+        _ => &*text.source,
+    };
+    let words: Vec<&str> = first.split_whitespace().take(PROMPT_WORDS).collect();
+    Some(format!("You: {}", words.join(" ")))
 }
 
 fn pill_ui(view: &mut TranscriptView, ui: &Ui, geometry: Geometry) {

@@ -172,7 +172,8 @@ macro_rules! font {
 
 /// The bundled faces, with colour emoji before the system's other fonts: a system font
 /// chosen per character would mix drawn and coloured ones in one line.
-fn fonts() -> FontDefinitions {
+#[must_use]
+pub fn fonts() -> FontDefinitions {
     let mut fonts = FontDefinitions::empty();
     let lowered = FontTweak { y_offset_factor: 0.05, ..FontTweak::default() };
     let data = [
@@ -195,16 +196,17 @@ fn fonts() -> FontDefinitions {
     }
     let name = |name: &'static str| FontFamily::Name(name.into());
     let families = [
-        (face::TEXT, vec!["inter", "mono"]),
-        (face::MONO, vec!["mono", "inter"]),
-        (name(face::ITALIC_NAME), vec!["inter-italic", "inter", "mono"]),
-        (name(face::MONO_ITALIC_NAME), vec!["mono-italic", "mono", "inter"]),
-        (name(face::FIGURES_NAME), vec!["figures", "inter", "mono"]),
-        (name(face::ICON_NAME), vec!["icons", "inter"]),
+        (face::TEXT, ["inter"].as_slice(), "mono"),
+        (face::MONO, &["mono"], "inter"),
+        (name(face::ITALIC_NAME), &["inter-italic"], "inter"),
+        (name(face::MONO_ITALIC_NAME), &["mono-italic"], "mono"),
+        // Has figures only: everything else must come from the face they belong to.
+        (name(face::FIGURES_NAME), &["figures", "inter"], "mono"),
+        (name(face::ICON_NAME), &["icons"], "inter"),
     ];
-    for (family, mut chain) in families {
-        chain.splice(1..1, behind.iter().copied());
-        fonts.families.insert(family, chain.into_iter().map(str::to_owned).collect());
+    for (family, own, last) in families {
+        let chain = own.iter().chain(behind).copied().chain([last]);
+        fonts.families.insert(family, chain.map(str::to_owned).collect());
     }
     fonts
 }

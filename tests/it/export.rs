@@ -142,7 +142,10 @@ fn pages_run_nothing_and_load_nothing() {
     assert_eq!(sources.len(), 1);
     assert!(sources[0].starts_with("data:image/png;base64,"));
     let links: Vec<&str> = page.split("href=\"").skip(1).collect();
-    assert!(!links.is_empty() && links.iter().all(|link| link.starts_with("https://")), "{links:?}");
+    assert!(
+        !links.is_empty() && links.iter().all(|link| link.starts_with("https://")),
+        "{links:?}"
+    );
     for text in [&page, &run(&fixture("pi-everything.jsonl"), Format::Md, None).unwrap().0] {
         assert!(!text.contains('\u{1b}'), "no escape sequence reaches a terminal");
     }

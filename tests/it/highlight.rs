@@ -134,6 +134,7 @@ fn an_unknown_language_is_asked_for_once_and_stays_without_tokens() {
         assert_eq!(bench.tokens(language, "a b c"), None);
         let key = bench.request(language, "a b c");
         assert!(bench.highlighter.get(key).is_none());
+        assert!(bench.highlighter.knows(key) && !bench.highlighter.is_lost(key));
     }
     assert!(bench.bell.recv_timeout(Duration::from_millis(50)).is_err(), "nothing was redone");
     assert!(!bench.highlighter.poll());
@@ -155,8 +156,10 @@ fn nothing_is_started_for_plain_text_or_code_that_is_too_long() {
 #[test]
 fn the_same_request_is_served_once() {
     let mut bench = Bench::new(Limits::default());
+    let key = key_of("rust", "fn a() {}");
     for _ in 0..100 {
-        bench.request("rust", "fn a() {}");
+        let coming = bench.highlighter.request(key, &Arc::from("rust"), &Arc::from("fn a() {}"));
+        assert!(coming && !bench.highlighter.knows(key));
     }
     bench.wait(1);
     bench.request("rust", "fn a() {}");
@@ -178,6 +181,8 @@ fn when_too_much_is_asked_the_newest_requests_are_served() {
     for key in &keys[46..] {
         assert!(bench.highlighter.get(*key).is_some());
     }
+    assert!(bench.highlighter.is_lost(keys[20]), "to be asked for again");
+    assert!(!bench.highlighter.is_lost(keys[49]));
     let served = keys.iter().filter(|key| bench.highlighter.get(**key).is_some()).count();
     assert!(served < 20, "{served} of 50 were served");
 }

@@ -2,5 +2,7 @@
 
 mod architecture; // Layers, reserved crates, colours, links, file sizes.
 mod assets; // The bundled fonts, icons and sample conversation.
+mod bed; // Lays out sheets without a window; used by the areas below.
 mod corpus; // Files in, text out: the harness that most areas below use.
 mod shaders; // Every shader is valid.
+mod sheet; // Heights, anchors, caches: what stands where.

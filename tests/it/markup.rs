@@ -1,6 +1,8 @@
 //! The tool-tag grammar, reasoning tags and half tags. Tests are named after the vectors of
 //! the grammar's specification; [`reference_blocks`] states its rules once more, slowly.
 
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+
 use std::sync::Arc;
 
 use letterpress::markup::{

@@ -1,7 +1,5 @@
 //! The presenter. Tests are named after the vectors of its specification.
 
-#![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
-
 mod cursor; // The cursor, its lock, and failures.
 mod gates; // Checkpoint, approval, rejection, repetition, answers.
 mod intake; // From events to blocks.

@@ -2,7 +2,9 @@
 
 use crate::{
     app::timestamp::Plain,
-    model::{Image, ImageData, Message, Notice, NoticeKind, Role, ToolCall, ToolState},
+    model::{
+        Image, ImageData, Message, Notice, NoticeKind, Raw, Role, SourceLine, ToolCall, ToolState,
+    },
 };
 
 use super::visible::one_line;
@@ -62,6 +64,13 @@ pub(super) fn notice_words(notice: &Notice) -> String {
         NoticeKind::Label => "Label".to_owned(),
         NoticeKind::Other(name) => one_line(name),
     }
+}
+
+/// What is wrong with a record, and where it stands.
+pub(super) fn raw_words(raw: &Raw) -> String {
+    let (label, line) = (one_line(&raw.label), format!("line {}", raw.line.0));
+    let says_where = raw.line == SourceLine(0) || label.contains(&line);
+    if says_where { label } else { format!("{label}, {line}") }
 }
 
 /// Bytes that could not be held, in words.

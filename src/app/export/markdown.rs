@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use super::{
     Head, Sheet, fence,
-    heading::{call_words, heading, image_words, notice_words, omitted_words},
+    heading::{call_words, heading, image_words, notice_words, omitted_words, raw_words},
     visible::{one_line, output_text, visible},
 };
 use crate::model::{Message, Notice, Part, Raw, Thinking, ToolCall, ToolResult, Warning};
@@ -99,7 +99,7 @@ fn write_result(result: &ToolResult, out: &mut dyn Write) -> io::Result<()> {
 }
 
 fn write_raw(raw: &Raw, out: &mut dyn Write) -> io::Result<()> {
-    writeln!(out, "\n*Line {}: {}*", raw.line.0, one_line(&raw.label))?;
+    writeln!(out, "\n*{}*", raw_words(raw))?;
     fenced("text", &visible(&raw.text), out)
 }
 

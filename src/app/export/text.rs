@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use super::{
     Head, Sheet,
-    heading::{call_words, heading, image_words, notice_words, omitted_words},
+    heading::{call_words, heading, image_words, notice_words, omitted_words, raw_words},
     visible::{one_line, output_text, visible},
 };
 use crate::model::{Message, Part, ToolCall, ToolResult, Warning};
@@ -55,9 +55,7 @@ fn write_part(part: &Part, out: &mut dyn Write) -> io::Result<()> {
         Part::ToolCall(call) => write_call(call, out),
         Part::ToolResult(result) => write_result(result, out),
         Part::Notice(notice) => marked(&notice_words(notice), &notice.text.source, out),
-        Part::Raw(raw) => {
-            marked(&format!("Line {}: {}", raw.line.0, one_line(&raw.label)), &raw.text, out)
-        }
+        Part::Raw(raw) => marked(&raw_words(raw), &raw.text, out),
     }
 }
 

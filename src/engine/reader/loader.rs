@@ -17,8 +17,15 @@ use crate::{
     transcript::{Index, OpenError, Transcript},
 };
 
-/// The window over the end of the file that is indexed first.
+/// A file up to this size is indexed at once: about 20 ms.
+const WHOLE_MAX: u64 = 16 * 1024 * 1024;
+/// The window over the end of a larger file that is indexed first.
 const FIRST_WINDOW: u64 = 1024 * 1024;
+/// When it is too small to fill a screen, because its lines are long, it grows by this.
+const GROWTH: u64 = 8;
+/// A file whose last lines fill such a window is indexed at once up to this size: that
+/// is sooner done than trying further windows.
+const LONG_LINES_MAX: u64 = 256 * 1024 * 1024;
 /// It doubles up to this size while the reader is near its top; then the full index is
 /// waited for.
 const LAST_WINDOW: u64 = 64 * 1024 * 1024;
@@ -77,7 +84,7 @@ struct Loader {
 impl Loader {
     fn work(mut self) {
         self.mailbox.opened(self.transcript.format());
-        let tail = (self.transcript.len_bytes() > FIRST_WINDOW).then(|| self.open_tail());
+        let tail = self.open_tail();
         let is_shown = tail.is_some();
         let Some(index) = self.index_behind(tail) else { return };
         let full = self.publish(index);
@@ -91,17 +98,25 @@ impl Loader {
         }
     }
 
-    /// Shows the end of the file: a window that is wide enough to fill a screen.
-    fn open_tail(&mut self) -> Tail {
+    /// Shows the end of the file: a window that is wide enough to fill a screen. None when
+    /// the index of the whole file is there as soon.
+    fn open_tail(&mut self) -> Option<Tail> {
+        let len = self.transcript.len_bytes();
+        if len <= WHOLE_MAX {
+            return None;
+        }
         let mut window = FIRST_WINDOW;
         let mut index = self.transcript.tail(window);
         while !fills_a_screen(&index) && window < LAST_WINDOW {
-            window *= 2;
+            if index.is_empty() && len <= LONG_LINES_MAX {
+                return None;
+            }
+            window *= GROWTH;
             index = self.transcript.tail(window);
         }
         let edition = self.publish(index);
         self.serve_first(&edition);
-        Tail { edition, window }
+        Some(Tail { edition, window })
     }
 
     /// Indexes the whole file in steps. None when nobody waits for it any more.

@@ -65,16 +65,27 @@ impl Queue {
         }
     }
 
-    /// Puts a job behind the others, which makes it the next to be handed on.
-    pub(super) fn push(&mut self, job: Job) {
+    /// Puts a job behind the others, which makes it the next to be handed on. True when
+    /// it will be looked at.
+    pub(super) fn push(&mut self, job: Job) -> bool {
         if matches!(self.worker, Worker::NotStarted) {
             self.worker = start(&self.waker, self.limits);
         }
-        if matches!(self.worker, Worker::Gone) || !self.asked.insert(job.key) {
-            return;
+        let key = job.key;
+        if !matches!(self.worker, Worker::Gone) && self.asked.insert(key) {
+            self.waiting.push_back(job);
+            self.hand_on();
+            self.drop_oldest();
         }
-        self.waiting.push_back(job);
-        self.hand_on();
+        self.has(key)
+    }
+
+    /// True when a job with this key waits or is in the worker's hands.
+    pub(super) fn has(&self, key: u64) -> bool {
+        self.asked.contains(&key)
+    }
+
+    fn drop_oldest(&mut self) {
         while self.waiting.len() > self.limits.waiting {
             if let Some(dropped) = self.waiting.pop_front() {
                 self.asked.remove(&dropped.key);

@@ -6,7 +6,8 @@ use std::{
 };
 
 use image::{
-    DynamicImage, ImageDecoder as _, ImageError, ImageFormat, ImageReader, metadata::Orientation,
+    DynamicImage, ImageDecoder, ImageError, ImageFormat, ImageReader, ImageResult,
+    codecs::png::PngDecoder, metadata::Orientation,
 };
 
 use crate::perf;
@@ -18,10 +19,10 @@ pub struct Limits {
     pub encoded_bytes: usize,
     /// Pixels on either side.
     pub side: u32,
-    /// Bytes a decoder may take, the picture included.
-    pub working_bytes: u64,
     /// Bytes of the decoded picture before it is scaled down.
     pub decoded_bytes: u64,
+    /// Bytes a decoder may take beside the picture.
+    pub aside_bytes: u64,
     /// Time for reading the file.
     pub time: Duration,
 }
@@ -31,8 +32,8 @@ impl Default for Limits {
         Self {
             encoded_bytes: 20_000_000,
             side: 8192,
-            working_bytes: 256 << 20,
             decoded_bytes: 128 << 20,
+            aside_bytes: 32 << 20,
             time: Duration::from_secs(2),
         }
     }
@@ -63,9 +64,7 @@ pub(super) fn decode(bytes: &[u8], max_side: u32, limits: Limits) -> Result<Deco
     let format = format.ok_or("not a PNG, JPEG, WebP or GIF file")?;
     let until = perf::now() + limits.time;
     let source = BufReader::with_capacity(64 << 10, Timed { inner: Cursor::new(bytes), until });
-    let mut reader = ImageReader::with_format(source, format);
-    reader.limits(limits.of_image());
-    let mut decoder = reader.into_decoder().map_err(|error| line(&error))?;
+    let mut decoder = decoder(source, format, limits).map_err(|error| line(&error))?;
     let (width, height) = decoder.dimensions();
     if width == 0 || height == 0 {
         return Err("it has no pixels".to_owned());
@@ -87,6 +86,21 @@ pub(super) fn decode(bytes: &[u8], max_side: u32, limits: Limits) -> Result<Deco
     let pixels = scaled.into_rgba8();
     let scaled = [pixels.width() as usize, pixels.height() as usize];
     Ok(Decoded { pixels: pixels.into_raw(), scaled, size })
+}
+
+fn decoder<'a>(
+    source: BufReader<Timed<'a>>,
+    format: ImageFormat,
+    limits: Limits,
+) -> ImageResult<Box<dyn ImageDecoder + 'a>> {
+    if format == ImageFormat::Png {
+        // This decoder counts what it unpacks beside the pixels, and only that.
+        let limits = limits.of_image(limits.aside_bytes);
+        return Ok(Box::new(PngDecoder::with_limits(source, limits)?));
+    }
+    let mut reader = ImageReader::with_format(source, format);
+    reader.limits(limits.of_image(limits.decoded_bytes + limits.aside_bytes));
+    Ok(Box::new(reader.into_decoder()?))
 }
 
 fn is_read(format: &ImageFormat) -> bool {
@@ -125,11 +139,11 @@ fn scans(bytes: &[u8]) -> u64 {
 }
 
 impl Limits {
-    fn of_image(self) -> image::Limits {
+    fn of_image(self, bytes: u64) -> image::Limits {
         let mut limits = image::Limits::default();
         limits.max_image_width = Some(self.side);
         limits.max_image_height = Some(self.side);
-        limits.max_alloc = Some(self.working_bytes);
+        limits.max_alloc = Some(bytes);
         limits
     }
 }

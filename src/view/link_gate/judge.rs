@@ -1,5 +1,7 @@
 //! Judges links.
 
+use std::net::Ipv4Addr;
+
 use url::{Host, Url};
 
 use super::{Link, LinkContext, Reason, TARGET_BYTES, Verdict, script};
@@ -7,6 +9,8 @@ use super::{Link, LinkContext, Reason, TARGET_BYTES, Verdict, script};
 /// Characters of query or fragment that a link may carry when its writer has read
 /// something that nobody vouches for.
 const DATA_CHARACTERS: usize = 64;
+/// Longer names, in bytes and before they are encoded, are not hosts.
+const HOST_BYTES: usize = 1024;
 
 pub(super) fn is_allowed(scheme: &str) -> bool {
     matches!(scheme, "http" | "https" | "mailto")
@@ -30,7 +34,7 @@ pub(super) fn judge(link: Link<'_>) -> Verdict {
         reasons.push(Reason::UserInfo);
     }
     reasons.extend(target_host.as_deref().and_then(odd_letters));
-    if shown.chars().chain(target.chars()).any(is_unseen) {
+    if target.chars().any(is_unseen) || script::hides(shown) {
         reasons.push(Reason::Invisible);
     }
     if !is_mail {
@@ -78,10 +82,13 @@ fn carried(url: &Url) -> usize {
 
 /// What is odd about the letters of a host.
 fn odd_letters(host: &str) -> Option<Reason> {
-    // The second argument is what to show when some labels are not valid; it is judged too.
     let unicode = url::quirks::domain_to_unicode(host);
-    let unicode = if unicode.is_empty() { host } else { unicode.as_str() };
-    unicode.split('.').find_map(script::odd)
+    let end = unicode.rsplit('.').next().unwrap_or_default();
+    // Under an end in its own script, a name of such letters is what it seems to be.
+    let may_pass_for_latin = end.is_ascii();
+    unicode.split('.').find_map(|label| {
+        script::odd(label).filter(|odd| may_pass_for_latin || *odd != Reason::Lookalike)
+    })
 }
 
 /// What is odd about the way an address is written, beside its letters.
@@ -105,7 +112,7 @@ fn other_host(shown: &str, target_host: &str, url: &Url) -> Option<String> {
     let is_mail = url.scheme() == "mailto";
     shown
         .split(|c: char| c.is_whitespace() || "()[]<>{}\"'`,;|".contains(c))
-        .filter(|word| !is_file_of(word, url))
+        .filter(|word| !is_file(word, url))
         .filter_map(|word| named_host(word, is_mail))
         .find(|host| bare(host) != bare(target_host))
 }
@@ -119,60 +126,68 @@ fn bare(host: &str) -> &str {
 fn named_host(word: &str, is_mail: bool) -> Option<String> {
     let word: String = word.chars().filter(|c| !is_unseen(*c)).map(script::plain_mark).collect();
     let word = word.trim_matches(|c: char| ".!?:…*_~“”‘’«»".contains(c));
-    let (has_scheme, rest) = match word.split_once("//") {
-        Some((scheme, rest)) => (scheme.ends_with(':') || scheme.is_empty(), rest),
-        None => match word.split_once(':') {
-            Some((scheme, rest)) if is_allowed(&scheme.to_ascii_lowercase()) => (true, rest),
-            _ => (false, word),
-        },
+    let (scheme, rest) = match (word.split_once("//"), word.split_once(':')) {
+        (Some((before, rest)), _) => (before.strip_suffix(':').or(Some("")), rest),
+        (None, Some((before, rest))) if is_allowed(&before.to_ascii_lowercase()) => {
+            (Some(before), rest)
+        }
+        _ => (None, word),
     };
-    let authority = rest.split(['/', '\\', '?', '#']).next().unwrap_or_default();
-    // What a reader takes for the host of "good.com@evil.com" is the first name in it;
-    // a mail address is meant by its second.
+    let is_mail = is_mail || scheme.is_none_or(|scheme| scheme.eq_ignore_ascii_case("mailto"));
+    let (authority, path) = rest.split_at(rest.find(['/', '\\', '?', '#']).unwrap_or(rest.len()));
+    // What a reader takes for the host of "https://good.com@evil.com" is the first name in
+    // it; a mail address is meant by its second.
     let part = match authority.split_once('@') {
-        Some((_, host)) if is_mail || !has_scheme => host,
+        Some((_, host)) if is_mail => host,
         Some((name, _)) => name,
         None => authority,
     };
     let part = part.split(':').next().unwrap_or_default();
     let host = canonical_host(part)?;
-    (has_scheme || looks_like_host(&host)).then_some(host)
+    if host.parse::<Ipv4Addr>().is_ok() {
+        // Without a scheme "1.2" is a version, and only four numbers are an address.
+        return (scheme.is_some() || part == host).then_some(host);
+    }
+    let is_named = scheme.is_some() || host.starts_with("www.");
+    let looks_so = looks_like_host(&host) && (!path.is_empty() || script::is_top_level(&host));
+    (is_named || looks_so).then_some(host)
 }
 
 /// Lower case, punycode, canonical numbers.
 fn canonical_host(host: &str) -> Option<String> {
-    if host.is_empty() {
+    if host.is_empty() || host.len() > HOST_BYTES {
         return None;
     }
-    match Host::parse(host) {
-        Ok(Host::Domain(domain)) => Some(domain),
-        Ok(Host::Ipv4(ip)) if host.contains('.') => Some(ip.to_string()),
-        // A number alone is a number; with a scheme its spelling is judged.
-        Ok(Host::Ipv4(_)) => None,
-        Ok(Host::Ipv6(ip)) => Some(format!("[{ip}]")),
-        Err(_) => None,
+    // What is not a host names none.
+    match Host::parse(host).ok()? {
+        Host::Domain(domain) => Some(domain),
+        // A number alone is a number.
+        Host::Ipv4(ip) => host.contains('.').then(|| ip.to_string()),
+        Host::Ipv6(ip) => Some(format!("[{ip}]")),
     }
 }
 
-/// True for `a.bc`: labels and an end that could be a top-level domain, or an IP address.
+/// True for labels with an end that could be a top-level domain.
 fn looks_like_host(host: &str) -> bool {
     let Some((labels, end)) = host.trim_end_matches('.').rsplit_once('.') else { return false };
-    let is_name =
-        end.len() >= 2 && end.bytes().all(|b| b.is_ascii_alphabetic()) || end.starts_with("xn--");
-    let is_ip = host.parse::<std::net::Ipv4Addr>().is_ok();
+    let is_end = end.starts_with("xn--") || end.bytes().all(|b| b.is_ascii_alphabetic());
     let fits = |label: &str| {
-        !label.is_empty()
-            && label.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-' || b == b'_')
+        let fits = |b: u8| b.is_ascii_alphanumeric() || b == b'-' || b == b'_';
+        !label.is_empty() && label.bytes().all(fits)
     };
-    is_ip || is_name && labels.split('.').all(fits)
+    is_end && end.len() >= 2 && labels.split('.').all(fits)
 }
 
-/// True for a name of a file that the link leads to: many endings of files are also
-/// top-level domains.
-fn is_file_of(word: &str, url: &Url) -> bool {
+/// True for the name of a file: many endings of files are also top-level domains. It is
+/// one when the link leads to it, or when it is written as no host is: `README.md`.
+fn is_file(word: &str, url: &Url) -> bool {
     let name = word.split([':', '#']).next().unwrap_or_default().trim_matches(['*', '_', '.']);
-    let file = url.path_segments().and_then(|mut path| path.next_back()).unwrap_or_default();
     let name = name.rsplit('/').next().unwrap_or_default();
+    let target = url.path_segments().and_then(|mut path| path.next_back()).unwrap_or_default();
+    let is_loud = || {
+        let (stem, end) = name.split_once('.').unwrap_or_default();
+        end == "md" && !stem.is_empty() && stem.bytes().all(|b| b.is_ascii_uppercase() || b == b'_')
+    };
     // Something with "//" in it is an address whatever it ends with.
-    !word.contains("//") && !name.is_empty() && name.eq_ignore_ascii_case(file)
+    !word.contains("//") && !name.is_empty() && (name.eq_ignore_ascii_case(target) || is_loud())
 }

@@ -67,10 +67,26 @@ fn script(c: char) -> Option<Script> {
 
 /// True for letters of other scripts that most fonts draw like a Latin one.
 fn looks_latin(c: char) -> bool {
-    const CYRILLIC: &str = "авеһіјкмнорсԁтухѕԛԝгпъьӏґёїӓӧүұ";
-    const GREEK: &str = "αβγεικνορτυχωϲϳάίόύ";
-    const OTHERS: &str = "օսոհցղսյզաꮪꭵ";
-    CYRILLIC.contains(c) || GREEK.contains(c) || OTHERS.contains(c)
+    const CYRILLIC: &str = "авеһіјкмнорсԁтухѕԛԝгпьъӏґёїӧүѵѡҽ";
+    const GREEK: &str = "αγικνορτυχωϲϳάίόύ";
+    const ARMENIAN: &str = "օսոհցղզաք";
+    CYRILLIC.contains(c) || GREEK.contains(c) || ARMENIAN.contains(c)
+}
+
+/// True when a text has characters that hide something. Emoji are written with invisible
+/// ones between their parts; those hide nothing.
+pub(super) fn hides(text: &str) -> bool {
+    let mut before = ' ';
+    text.chars().any(|c| {
+        let in_picture = matches!(c, '\u{200d}' | '\u{fe0e}' | '\u{fe0f}') && is_pictorial(before);
+        before = c;
+        c.is_control() && !matches!(c, '\n' | '\t') || is_invisible(c) && !in_picture
+    })
+}
+
+fn is_pictorial(c: char) -> bool {
+    matches!(u32::from(c), 0x23 | 0x2a | 0x30..=0x39 | 0xa9 | 0xae | 0x203c..=0x2049
+        | 0x20e3 | 0x2100..=0x2bff | 0x3030..=0x303d | 0x3297 | 0x3299 | 0xfe0f | 0x1f000..=0x1faff)
 }
 
 /// Characters that are not drawn, or that change the order of those that are.
@@ -92,3 +108,101 @@ pub(super) fn plain_mark(c: char) -> char {
         other => other,
     }
 }
+
+/// True for hosts under an end that is in wide use, so that `Node.js` and `a.out` are not
+/// taken for hosts when nothing else says so.
+pub(super) fn is_top_level(host: &str) -> bool {
+    let end = host.trim_end_matches('.').rsplit('.').next().unwrap_or_default();
+    let is_country = end.len() == 2 && COUNTRIES.split(' ').any(|country| country == end);
+    is_country || end.starts_with("xn--") || GENERIC.contains(&end)
+}
+
+const COUNTRIES: &str = "ac ad ae af ag ai al am ao aq ar as at au aw ax az ba bb bd be bf bg bh bi \
+    bj bm bn bo br bs bt bw by bz ca cc cd cf cg ch ci ck cl cm cn co cr cu cv cw cx cy cz de dj \
+    dk dm do dz ec ee eg er es et eu fi fj fk fm fo fr ga gd ge gf gg gh gi gl gm gn gp gq gr gs \
+    gt gu gw gy hk hm hn hr ht hu id ie il im in io iq ir is it je jm jo jp ke kg kh ki km kn kp \
+    kr kw ky kz la lb lc li lk lr ls lt lu lv ly ma mc md me mg mh mk ml mm mn mo mp mq mr ms mt \
+    mu mv mw mx my mz na nc ne nf ng ni nl no np nr nu nz om pa pe pf pg ph pk pl pm pn pr ps pt \
+    pw py qa re ro rs ru rw sa sb sc sd se sg sh si sk sl sm sn so sr ss st su sv sx sy sz tc td \
+    tf tg th tj tk tl tm tn to tr tt tv tw tz ua ug uk us uy uz va vc ve vg vi vn vu wf ws ye yt \
+    za zm zw";
+
+const GENERIC: &[&str] = &[
+    "academy",
+    "agency",
+    "app",
+    "art",
+    "biz",
+    "blog",
+    "build",
+    "cash",
+    "chat",
+    "cloud",
+    "club",
+    "codes",
+    "com",
+    "company",
+    "computer",
+    "dev",
+    "digital",
+    "edu",
+    "email",
+    "exchange",
+    "finance",
+    "foundation",
+    "fund",
+    "games",
+    "global",
+    "google",
+    "gov",
+    "group",
+    "help",
+    "host",
+    "info",
+    "int",
+    "land",
+    "life",
+    "link",
+    "live",
+    "mil",
+    "mobi",
+    "money",
+    "net",
+    "network",
+    "news",
+    "ninja",
+    "one",
+    "online",
+    "org",
+    "page",
+    "pro",
+    "pub",
+    "run",
+    "sale",
+    "security",
+    "shop",
+    "site",
+    "software",
+    "solutions",
+    "space",
+    "store",
+    "studio",
+    "support",
+    "systems",
+    "team",
+    "tech",
+    "today",
+    "tools",
+    "top",
+    "trade",
+    "vip",
+    "wallet",
+    "web",
+    "website",
+    "wiki",
+    "work",
+    "world",
+    "wtf",
+    "xyz",
+    "zone",
+];

@@ -66,10 +66,7 @@ fn p07() {
     sim.wake().wake().wake();
     sim.expect(&["approve replace_in_file"], "0,f,t,t");
     sim.resolve(approved()).finish("ok");
-    sim.expect(
-        &["approve replace_in_file", "run replace_in_file", "answer 0 done"],
-        "1,t,f,f",
-    );
+    sim.expect(&["approve replace_in_file", "run replace_in_file", "answer 0 done"], "1,t,f,f");
 }
 
 #[test]
@@ -180,6 +177,7 @@ fn p15_a_row_that_cannot_be_shown() {
     sim.expect(&["say a…", "note 0 Failed", "say ab…", "say abc…"], "0,f,t,f");
     sim.end(done()).resolve(fail()).wake().resolve(fail());
     assert!(sim.presenter.is_over());
+    assert_eq!(sim.rows(), ["abc"], "a final row is final in the end");
 }
 
 #[test]

@@ -42,6 +42,8 @@ pub(crate) struct Sim {
     pub(crate) started: Option<(EffectId, BlockId, Task)>,
     pub(crate) stopped: Vec<EffectId>,
     pub(crate) overs: usize,
+    /// The row that is being brought up to date, as it was before.
+    before: Option<(BlockId, Option<Row>)>,
     text: ReplyBlock,
 }
 
@@ -106,6 +108,7 @@ impl Sim {
             started: None,
             stopped: Vec::new(),
             overs: 0,
+            before: None,
             text: ReplyBlock(0),
         }
     }
@@ -184,6 +187,10 @@ impl Sim {
     #[track_caller]
     pub(crate) fn resolve(&mut self, outcome: Outcome) -> &mut Self {
         let (id, ..) = self.started.take().expect("something is outstanding");
+        let before = self.before.take();
+        if matches!(outcome, Outcome::Failed(_)) {
+            self.restore(before);
+        }
         self.resolve_id(id, outcome)
     }
 
@@ -262,6 +269,8 @@ impl Sim {
                 Effect::Stop(id) => {
                     assert_eq!(self.started.take().map(|(id, ..)| id), Some(id));
                     self.stopped.push(id);
+                    let before = self.before.take();
+                    self.restore(before);
                 }
                 Effect::Row(saying) => self.change(saying.block, &saying),
                 Effect::Answer(answer) => self.answers.push(answer),
@@ -281,9 +290,19 @@ impl Sim {
     fn start(&mut self, id: EffectId, block: BlockId, task: Task) {
         assert!(self.started.is_none(), "{task:?} while {:?} is outstanding", self.started);
         if let Task::Say(saying) = &task {
+            self.before = Some((block, self.rows.get(&block).cloned()));
             self.change(block, saying);
         }
         self.started = Some((id, block, task));
+    }
+
+    /// What was being said did not reach its row.
+    fn restore(&mut self, before: Option<(BlockId, Option<Row>)>) {
+        match before {
+            Some((block, Some(row))) => drop(self.rows.insert(block, row)),
+            Some((block, None)) => drop(self.rows.remove(&block)),
+            None => {}
+        }
     }
 
     fn change(&mut self, block: BlockId, saying: &letterpress::presenter::Saying) {
@@ -294,6 +313,7 @@ impl Sim {
         assert!(!row.is_final, "a final row changes: {saying:?}");
         assert_eq!(row.kind, saying.kind);
         assert!(saying.keep <= row.text.len(), "{saying:?} of {row:?}");
+        assert!(row.text.is_char_boundary(saying.keep), "{saying:?} of {row:?}");
         saying.apply(&mut row.text);
         row.is_final = saying.is_final;
         row.changes += 1;

@@ -11,7 +11,7 @@ use base64::{display::Base64Display, engine::general_purpose::STANDARD};
 use self::{blocks::write_text, escape::Escaped, output::write_output};
 use super::{
     Head, Sheet,
-    heading::{call_words, heading, image_words, notice_words, omitted_words},
+    heading::{call_words, heading, image_words, notice_words, omitted_words, raw_words},
     visible::{one_line, visible},
 };
 use crate::model::{
@@ -101,10 +101,11 @@ fn write_notice(notice: &Notice, out: &mut dyn Write) -> io::Result<()> {
 }
 
 fn write_raw(raw: &Raw, out: &mut dyn Write) -> io::Result<()> {
-    let (line, label, text) = (raw.line.0, Escaped(&raw.label), visible(&raw.text));
+    let (words, text) = (raw_words(raw), visible(&raw.text));
     writeln!(
         out,
-        "<details class=\"raw\"><summary>Line {line}: {label}</summary>\n<pre>{}</pre></details>",
+        "<details class=\"raw\"><summary>{}</summary>\n<pre>{}</pre></details>",
+        Escaped(&words),
         Escaped(&text)
     )
 }
