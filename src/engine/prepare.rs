@@ -7,7 +7,7 @@ use image::{ImageReader, Limits};
 
 use crate::{
     markdown::{self, Options},
-    markup::ansi,
+    markup::{ansi, tabs},
     model::{
         Blocks, Image, ImageData, Message, Output, Part, Role, Text, ToolCall, ToolResult,
         line_starts,
@@ -63,9 +63,10 @@ fn prepare_output(output: &mut Output) {
         return;
     }
     let parsed = ansi::parse(&output.source);
-    output.lines = line_starts(&parsed.text);
-    output.text = parsed.text;
-    output.runs = parsed.runs.into();
+    let (text, runs) = tabs::expand(&parsed.text, parsed.runs);
+    output.lines = line_starts(&text);
+    output.text = text;
+    output.runs = runs.into();
 }
 
 /// Reads the size from the header alone; a picture that lies about it is caught when it

@@ -84,7 +84,12 @@ impl<'a> Flow<'a> {
 
     /// Begins a part of the message.
     pub fn part(&mut self, index: usize) {
-        self.key = SlugKey { part: u16::try_from(index).unwrap_or(u16::MAX), leaf: 0, chunk: 0 };
+        let part = u16::try_from(index).unwrap_or(u16::MAX);
+        if part == self.key.part {
+            // The header of a group stands in the part of its first call.
+            return self.next_leaf();
+        }
+        self.key = SlugKey { part, leaf: 0, chunk: 0 };
     }
 
     /// A fold of the current part.
@@ -435,6 +440,10 @@ impl<'a> Flow<'a> {
 
 /// Gives every spec its look. Done last, when edges of cards are known.
 pub fn fingerprint(specs: &mut [Spec]) {
+    debug_assert!(
+        specs.is_sorted_by(|a, b| a.key < b.key),
+        "a slug's key is its identity and its place in the order"
+    );
     for spec in specs {
         let mut hasher = std::hash::DefaultHasher::new();
         spec.frame.hash_look(&mut hasher);

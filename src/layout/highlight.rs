@@ -170,12 +170,6 @@ impl Highlighter {
         entry.tokens.as_ref()
     }
 
-    /// True when the answer for a piece of code is in, whether or not there were classes.
-    #[must_use]
-    pub fn knows(&self, key: u64) -> bool {
-        self.found.contains_key(&key)
-    }
-
     /// Bytes of the tokens that are kept.
     #[must_use]
     pub fn bytes(&self) -> usize {

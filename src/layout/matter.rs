@@ -84,8 +84,8 @@ pub(super) fn code(press: &mut Press<'_, '_>, at: &BlockRef, range: &Range<u32>,
                 ink::colour(&mut job, runs.into_iter().chain([rest]));
             }
             None => {
-                press.highlights.request(key, language, text);
-                stick.slug.awaits = Some(key);
+                let asked = press.highlights.request(key, language, text);
+                stick.slug.awaits = asked.then_some(key);
             }
         }
     }

@@ -722,7 +722,7 @@ impl Walk<'_, '_, '_> {
         let spec = composed.specs.get(at.slug)?;
         let id = SlugId { message, key: spec.key, look: spec.look };
         if let Some(slug) = self.sheet.cache.get(id)
-            && slug.awaits.is_none_or(|key| self.page.highlights.get(key).is_none())
+            && slug.awaits.is_none_or(|key| !self.is_coloured(key))
         {
             return Some(slug);
         }
@@ -733,6 +733,11 @@ impl Walk<'_, '_, '_> {
         }
         self.measured(at, message, f64::from(slug.height));
         Some(slug)
+    }
+
+    /// True when setting a slug again would change its colours, or ask for them again.
+    fn is_coloured(&self, key: u64) -> bool {
+        self.page.highlights.get(key).is_some() || self.page.highlights.is_lost(key)
     }
 
     fn press(&mut self, message: MessageId, spec: &Spec) -> Slug {

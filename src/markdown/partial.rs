@@ -68,14 +68,20 @@ pub(super) fn open(text: &str, rules: Rules) -> Prepared {
         end = paragraph_end(text, last, &mut found.spans);
     }
     let End { visible, closers, safe } = end;
-    // What is held back does not settle anything either.
-    let shown = text.get(last..visible).unwrap_or_default();
-    let settled = if line.is_empty() || is_settled(shown) { text.len() } else { last };
+    let settled = settled(text, visible);
     clip(&mut found.spans, visible);
     let plain = found.spans.is_empty() && closers.is_empty() && visible == text.len();
     let prepared = (!plain)
         .then(|| spans::mask(text.get(..visible).unwrap_or_default(), &found.spans) + &closers);
     Prepared { found, text: prepared, visible, settled, safe, streaming: true }
+}
+
+/// Blocks that begin before this byte stay begun. What is held back settles nothing.
+fn settled(text: &str, visible: usize) -> usize {
+    let (shown, held) = text.split_at_checked(visible).unwrap_or((text, ""));
+    let shown = if held.trim().is_empty() { text } else { shown };
+    let last = last_line(shown);
+    if shown.get(last..).is_none_or(is_settled) { text.len() } else { last }
 }
 
 /// How the end of a text is shown.
@@ -165,8 +171,11 @@ fn hold_back(text: &str, last: usize) -> Held {
     if in_item && matches!(content, "[" | "[ " | "[x" | "[X") {
         return Held::Hidden(start);
     }
-    let previous = previous_line(text, last);
-    let follows = !previous.trim_matches(['>', ' ', '\t']).is_empty() && !in_item;
+    let previous = previous_line(text, last).trim_matches(['>', ' ', '\t']);
+    let follows = !previous.is_empty() && !in_item;
+    if is_definition(content) || (previous.starts_with('[') && previous.ends_with("]:")) {
+        return Held::Hidden(if in_item { start } else { last });
+    }
     let only = |marks: &str| content.chars().all(|c| marks.contains(c));
     if only("|:- \t") && follows && previous.contains('|') {
         return Held::Hidden(last);
@@ -180,6 +189,12 @@ fn hold_back(text: &str, last: usize) -> Held {
         return if in_item { Held::Literal(start) } else { marker_alone(text, last, start) };
     }
     Held::Nothing
+}
+
+/// True for the beginning of a link's definition, which shows nothing when it is whole. Half an
+/// address must not become a link's target.
+fn is_definition(content: &str) -> bool {
+    content.starts_with('[') && !content.starts_with("[^") && content.contains("]:")
 }
 
 /// A marker that could go on a list, or underline a paragraph, is not shown yet.

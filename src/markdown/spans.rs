@@ -426,10 +426,8 @@ impl<'a> Scanner<'a> {
         let window = rest.get(..LABEL_LIMIT).unwrap_or(rest);
         let len = label_len(window);
         let end = label + len;
-        let after = self.bytes.get(end + 1..).unwrap_or_default();
-        let defines = after.first() == Some(&b':') && self.leads_line(start);
-        let links = after.first() == Some(&b'(') || (after.starts_with(b"[") && !after.starts_with(b"[^"));
-        if len == 0 || self.bytes.get(end) != Some(&b']') || defines || links {
+        let defines = self.bytes.get(end + 1) == Some(&b':') && self.leads_line(start);
+        if len == 0 || self.bytes.get(end) != Some(&b']') || defines {
             self.at = label;
             return;
         }
@@ -503,7 +501,12 @@ fn end_of(bytes: &[u8], from: usize, reach: Reach) -> usize {
     let mut at = from;
     let mut blank_lines = 0;
     let line = memchr::memrchr(b'\n', bytes.get(..from).unwrap_or_default()).map_or(0, |at| at + 1);
-    let quoted = is_quoted(bytes.get(line..).unwrap_or_default());
+    let line = bytes.get(line..).unwrap_or_default();
+    let quoted = is_quoted(line);
+    if reach == Reach::Paragraph && ends_with_its_line(line) {
+        let rest = bytes.get(from..).unwrap_or_default();
+        return memchr::memchr(b'\n', rest).map_or(bytes.len(), |at| from + at);
+    }
     while let Some(found) = memchr::memchr(b'\n', bytes.get(at..).unwrap_or_default()) {
         let line_end = at + found;
         let start = line_end + 1;
@@ -543,6 +546,13 @@ fn begins_block(line: &[u8]) -> bool {
         Some(b'[') => second == b'^',
         _ => list_marker(line) > 0,
     }
+}
+
+/// True when the line may be a block of its own, so that a formula in it ends there.
+fn ends_with_its_line(line: &[u8]) -> bool {
+    let content = line_content(line.split(|b| *b == b'\n').next().unwrap_or_default());
+    let indented = line.starts_with(b"    ") || line.starts_with(b"\t");
+    indented || matches!(line.get(content), Some(b'#' | b'|' | b'[' | b'<'))
 }
 
 fn is_quoted(line: &[u8]) -> bool {

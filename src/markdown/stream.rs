@@ -6,6 +6,7 @@
 //! open tail, of which only the end is read again (see [`super::tail`]).
 
 use std::{
+    borrow::Cow,
     cell::{OnceCell, RefCell},
     sync::Arc,
 };
@@ -32,7 +33,9 @@ pub(super) const SMALL_WINDOW: usize = 1024;
 ///
 /// Pushing costs a copy; parsing happens when the blocks are asked for.
 pub struct Stream {
-    text: String,
+    source: String,
+    /// The text as it is parsed, when that is not the source itself.
+    unified: Option<String>,
     options: Options,
     /// The state as of some earlier length of the text, until `current` takes it.
     behind: RefCell<Option<State>>,
@@ -45,7 +48,8 @@ impl Stream {
     #[must_use]
     pub fn new(options: Options) -> Self {
         Self {
-            text: String::new(),
+            source: String::new(),
+            unified: None,
             options,
             behind: RefCell::new(Some(State::default())),
             current: OnceCell::new(),
@@ -60,7 +64,19 @@ impl Stream {
         if let Some(state) = self.current.take() {
             *self.behind.get_mut() = Some(state);
         }
-        self.text.push_str(delta);
+        if self.unified.is_none() && has_lone_return(self.source.ends_with('\r'), delta) {
+            self.unified = Some(self.source.clone());
+        }
+        if let Some(unified) = &mut self.unified {
+            push_unified(unified, delta);
+        }
+        self.source.push_str(delta);
+    }
+
+    /// The text as it is parsed. A carriage return at its end may become half of a line end.
+    fn text(&self) -> &str {
+        let text = self.unified.as_deref().unwrap_or(&self.source);
+        text.strip_suffix('\r').unwrap_or(text)
     }
 
     /// Blocks that can no longer change. They stay where they are, by pointer.
@@ -93,7 +109,8 @@ impl Stream {
     pub fn finish(self) -> Arc<[Arc<Block>]> {
         let behind = self.behind.into_inner();
         let state = self.current.into_inner().or(behind).unwrap_or_default();
-        state.finish(&self.text, self.options)
+        let text = self.unified.unwrap_or(self.source);
+        state.finish(&unify(&text), self.options)
     }
 
     /// Bytes handed to the parser so far, for those who watch its work.
@@ -108,13 +125,13 @@ impl Stream {
     /// The text so far, as it arrived.
     #[must_use]
     pub fn source(&self) -> &str {
-        &self.text
+        &self.source
     }
 
     fn state(&self) -> &State {
         self.current.get_or_init(|| {
             let mut state = self.behind.take().unwrap_or_default();
-            state.advance(&self.text, self.options);
+            state.advance(self.text(), self.options);
             state
         })
     }
@@ -122,7 +139,42 @@ impl Stream {
 
 /// The blocks of a finished text.
 pub(super) fn parse_whole(text: &str, options: Options) -> Arc<[Arc<Block>]> {
-    State::default().finish(text, options)
+    State::default().finish(&unify(text), options)
+}
+
+/// A text whose carriage returns are all half of a line end: one that stands alone ends a line
+/// too, but the parser does not always think so. Offsets stay.
+fn unify(text: &str) -> Cow<'_, str> {
+    if !has_lone_return(false, text) && !text.ends_with('\r') {
+        return Cow::Borrowed(text);
+    }
+    let mut unified = String::with_capacity(text.len());
+    push_unified(&mut unified, text);
+    if unified.ends_with('\r') {
+        unified.pop();
+        unified.push('\n');
+    }
+    Cow::Owned(unified)
+}
+
+/// True when a carriage return before the last byte is not followed by a line feed.
+fn has_lone_return(pending: bool, text: &str) -> bool {
+    let bytes = text.as_bytes();
+    (pending && bytes.first() != Some(&b'\n'))
+        || memchr::memchr_iter(b'\r', bytes)
+            .any(|at| at + 1 < bytes.len() && bytes.get(at + 1) != Some(&b'\n'))
+}
+
+fn push_unified(unified: &mut String, delta: &str) {
+    if unified.ends_with('\r') && !delta.is_empty() && !delta.starts_with('\n') {
+        unified.pop();
+        unified.push('\n');
+    }
+    let mut chars = delta.chars().peekable();
+    while let Some(c) = chars.next() {
+        let lone = c == '\r' && chars.peek().is_some_and(|next| *next != '\n');
+        unified.push(if lone { '\n' } else { c });
+    }
 }
 
 /// What is known about a text.

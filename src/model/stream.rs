@@ -7,7 +7,8 @@ use super::message::{Image, StopReason, Usage};
 /// One event of a reply.
 ///
 /// Order: `Started` at most once; every block is opened once, then filled, then closed;
-/// [`StreamEvent::End`] comes exactly once, last, and no block is open by then.
+/// [`StreamEvent::End`] comes exactly once, last, and no block is open by then. Blocks may
+/// be open side by side.
 #[derive(Clone, Debug, PartialEq)]
 pub enum StreamEvent {
     /// The provider began to answer.
@@ -38,7 +39,8 @@ pub enum StreamEvent {
         /// What to append.
         delta: String,
     },
-    /// What the provider wants back verbatim in later requests.
+    /// What the provider wants back verbatim in later requests. It may come after its block
+    /// has closed.
     Opaque {
         /// The block it belongs to.
         block: ReplyBlock,
@@ -381,6 +383,14 @@ impl StreamError {
             request_id: None,
             retry: Retry::Never,
             wait: None,
+        }
+    }
+
+    /// Rewrites every text that came from outside, to take secrets out of it.
+    pub fn redact(&mut self, clean: impl Fn(&str) -> String) {
+        self.message = clean(&self.message).into();
+        for text in [&mut self.code, &mut self.request_id].into_iter().flatten() {
+            *text = clean(text).into();
         }
     }
 }

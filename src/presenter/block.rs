@@ -71,14 +71,24 @@ pub(super) enum CleanUp {
     Tags,
 }
 
-/// How much of a text its row shows.
+/// What a text's row shows of it.
 #[derive(Clone, Copy, Debug, Default)]
 struct Said {
     /// Bytes that the row holds.
     length: usize,
     /// Bytes of these that are still what the text begins with.
     valid: usize,
-    is_final: bool,
+    row: RowState,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum RowState {
+    #[default]
+    None,
+    Open,
+    /// The last change may not have reached it.
+    Lost,
+    Final,
 }
 
 impl Prose {
@@ -104,24 +114,25 @@ impl Prose {
         let keep = self.said.valid.min(shown.len());
         let append = shown.get(keep..).unwrap_or_default();
         let changes = keep < self.said.length || !append.is_empty();
-        let ends = is_final && !self.said.is_final && self.is_worth_a_row();
-        if self.said.is_final || !(changes || ends) {
+        let is_due = match self.said.row {
+            // Text without words takes no row; reasoning without words was kept from us.
+            RowState::None => changes || (is_final && self.kind == RowKind::Reasoning),
+            RowState::Open => changes || is_final,
+            RowState::Lost => true,
+            RowState::Final => false,
+        };
+        if !is_due {
             return None;
         }
         let append = append.to_owned();
-        self.said = Said { length: shown.len(), valid: shown.len(), is_final };
+        let row = if is_final { RowState::Final } else { RowState::Open };
+        self.said = Said { length: shown.len(), valid: shown.len(), row };
         Some(Saying { block, kind: self.kind, keep, append, is_final })
     }
 
-    /// The last change did not reach the row: say everything again.
+    /// The last change may not have reached the row: everything is to be said again.
     pub(super) fn unsay(&mut self) {
-        self.said.valid = 0;
-        self.said.is_final = false;
-    }
-
-    /// Text without words takes no row; reasoning without words was kept from us.
-    fn is_worth_a_row(&self) -> bool {
-        self.said.length > 0 || self.kind == RowKind::Reasoning
+        self.said = Said { length: 0, valid: 0, row: RowState::Lost };
     }
 }
 

@@ -34,7 +34,10 @@ pub(super) fn assemble(mut scan: Scan, scope: Scope, file: Arc<PositionedFile>) 
     if scope != Scope::Tail {
         for number in &flaws.missing {
             if Some(*number as usize) != first_linked {
-                scan.warn(*number, "names a parent that is not in the file; shown in file order".into());
+                scan.warn(
+                    *number,
+                    "names a parent that is not in the file; shown in file order".into(),
+                );
             }
         }
         for number in &flaws.circular {
@@ -53,8 +56,7 @@ pub(super) fn assemble(mut scan: Scan, scope: Scope, file: Arc<PositionedFile>) 
     scan.lines.shrink();
     let warnings = warnings(&mut scan, scope);
     let tree = if scan.unlinked { Tree::Unlinked } else { Tree::Linked };
-    Index::new(scan.format, scan.records, scan.lines, tree, scope, file)
-        .with_words(title, warnings)
+    Index::new(scan.format, scan.records, scan.lines, tree, scope, file).with_words(title, warnings)
 }
 
 /// The title that counts: the newest of those with the highest rank.
@@ -148,8 +150,7 @@ fn leave_out_torn(records: &mut [Record], format: Format) {
     }
     for record in records.iter_mut() {
         let is_orphan = record.kind == RecordKind::Result;
-        let is_torn_sidechain =
-            record.kind == RecordKind::Sidechain && record.has(Flags::DETACHED);
+        let is_torn_sidechain = record.kind == RecordKind::Sidechain && record.has(Flags::DETACHED);
         if is_orphan || is_torn_sidechain {
             record.flags.set(Flags::CHILD);
         }
@@ -169,9 +170,7 @@ fn warnings(scan: &mut Scan, scope: Scope) -> Vec<Warning> {
     let found = std::mem::take(&mut scan.warnings);
     let line = |number: u32| match scope {
         Scope::Tail => SourceLine(0),
-        Scope::FromStart { .. } => {
-            SourceLine(scan.lines.line_of(&scan.records, number as usize))
-        }
+        Scope::FromStart { .. } => SourceLine(scan.lines.line_of(&scan.records, number as usize)),
     };
     let mut warnings: Vec<Warning> = found
         .into_iter()

@@ -128,7 +128,6 @@ impl Content {
 
     /// Walks the content of a message: text or a list of blocks.
     pub(super) fn take(&mut self, cursor: &mut Cursor<'_>) -> Walk<()> {
-        self.clear();
         match cursor.peek() {
             Some(b'"') => {
                 let text = cursor.string()?;

@@ -223,7 +223,8 @@ impl Index {
             let selection = select::select(&mut self.records, self.format, leaf, reach);
             self.branches = selection.branches.iter().map(|b| self.branch(*b)).collect();
             if selection.branches_left_out > 0 {
-                let message = format!("{} more branches are not listed", selection.branches_left_out);
+                let message =
+                    format!("{} more branches are not listed", selection.branches_left_out);
                 self.warnings.push(Warning { line: SourceLine(0), message });
             }
         }

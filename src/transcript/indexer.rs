@@ -42,6 +42,8 @@ pub struct Indexer {
     /// Line ends met since the last record.
     gap: u64,
     long_line: Option<LongLine>,
+    /// The file ended before its length at opening.
+    is_cut: bool,
 }
 
 #[derive(Debug)]
@@ -65,6 +67,7 @@ impl Indexer {
             range,
             gap: 1,
             long_line: None,
+            is_cut: false,
         }
     }
 
@@ -94,7 +97,7 @@ impl Indexer {
     #[must_use]
     pub fn finish(mut self) -> Index {
         let at_end = self.read_to() >= self.range.end;
-        let is_whole = self.range.start == 0 && at_end;
+        let is_whole = at_end && !self.is_cut;
         if at_end {
             self.last_line();
         }
@@ -128,6 +131,7 @@ impl Indexer {
         self.filled += got;
         if got < wanted {
             self.range.end = self.read_to();
+            self.is_cut = true;
             let number = self.scan.records.len().saturating_sub(1) as u32;
             self.scan.warn(number, "the file ends here although it was longer when opened".into());
         }
@@ -213,7 +217,8 @@ impl Indexer {
             _ => {
                 self.scan.surplus = true;
                 let gap = std::mem::take(&mut self.gap);
-                self.scan.damaged(Span { offset, len, gap }, "and all behind it are too many to show");
+                self.scan
+                    .damaged(Span { offset, len, gap }, "and all behind it are too many to show");
             }
         }
     }
@@ -265,7 +270,9 @@ impl Indexer {
         let starts = memchr::memmem::find_iter(torn, b"{\"").filter(|at| *at > 0);
         let is_record = |at: &usize| {
             let rest = torn.get(*at..).unwrap_or(&[]);
-            [&b"{\"type\":\""[..], b"{\"parentUuid\":", b"{\"uuid\":"].iter().any(|s| rest.starts_with(s))
+            [&b"{\"type\":\""[..], b"{\"parentUuid\":", b"{\"uuid\":"]
+                .iter()
+                .any(|s| rest.starts_with(s))
         };
         let candidates: Vec<usize> = starts.filter(is_record).take(*attempts).collect();
         candidates.into_iter().find(|at| {
@@ -285,7 +292,10 @@ impl Indexer {
         match walked {
             Ok(()) if cursor.peek().is_none() => {
                 let number = self.scan.record(&mut self.glance, span);
-                self.scan.warn(number, "record is not valid UTF-8; \u{fffd} stands for what is not".into());
+                self.scan.warn(
+                    number,
+                    "record is not valid UTF-8; \u{fffd} stands for what is not".into(),
+                );
             }
             Ok(()) => self.scan.damaged(span, "is not valid UTF-8"),
             Err(fault) => self.scan.damaged(span, fault.words()),

@@ -119,8 +119,9 @@ impl Known {
 
 /// Cuts each circle of parents at the record that stands first in the file.
 fn break_cycles(records: &mut [Record], flaws: &mut Flaws) {
-    let leads_forward =
-        |(number, record): (usize, &Record)| record.parent != NONE && record.parent as usize >= number;
+    let leads_forward = |(number, record): (usize, &Record)| {
+        record.parent != NONE && record.parent as usize >= number
+    };
     if !records.iter().enumerate().any(leads_forward) {
         return;
     }

@@ -136,8 +136,9 @@ struct Traits<'a> {
     /// A text member of this name.
     id: bool,
     message: bool,
-    payload: bool,
-    /// Members that only Claude Code writes.
+    /// Members of formats that look alike: Codex and Qwen Code.
+    foreign: bool,
+    /// Members that Claude Code writes.
     claude: bool,
     sidechain: Option<bool>,
 }
@@ -152,10 +153,16 @@ impl<'a> Traits<'a> {
             match key {
                 b"type" => traits.record_type = cursor.string_or_skip()?.unwrap_or(b""),
                 b"isSidechain" => traits.sidechain = Some(cursor.flag()?),
+                b"message" if next == Some(b'{') => {
+                    traits.message = true;
+                    cursor.members(|cursor, key| {
+                        traits.foreign |= key == b"parts";
+                        cursor.skip()
+                    })?;
+                }
                 _ => {
                     traits.id |= key == b"id" && next == Some(b'"');
-                    traits.message |= key == b"message" && next == Some(b'{');
-                    traits.payload |= key == b"payload";
+                    traits.foreign |= matches!(key, b"payload" | b"systemPayload");
                     traits.claude |=
                         matches!(key, b"sessionId" | b"uuid" | b"parentUuid" | b"leafUuid");
                     cursor.skip()?;
@@ -179,7 +186,7 @@ impl<'a> Traits<'a> {
             b"user" | b"assistant" | b"system" | b"progress" | b"attachment" => self.claude,
             _ => self.claude && self.sidechain.is_some(),
         };
-        match (is_pi, is_claude && !self.payload) {
+        match (is_pi, is_claude && !self.foreign) {
             (true, _) => Some(Format::Pi),
             (_, true) => Some(Format::ClaudeCode),
             _ => None,

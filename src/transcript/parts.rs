@@ -91,9 +91,8 @@ impl Draft {
         let called_ms = self.call_times.get(&place).copied().flatten();
         let call = Arc::make_mut(call);
         call.superseded += u32::from(is_further);
-        call.duration_ms = called_ms
-            .zip(at_ms)
-            .and_then(|(from, to)| u64::try_from(to.checked_sub(from)?).ok());
+        call.duration_ms =
+            called_ms.zip(at_ms).and_then(|(from, to)| u64::try_from(to.checked_sub(from)?).ok());
         call.result = Some(Arc::new(result));
         None
     }

@@ -59,14 +59,14 @@ pub(super) fn record_bytes(file: &PositionedFile, record: &Record) -> Result<Vec
     if record.len as usize > LINE_MAX {
         return squeezed(file, record).map(|squeezed| squeezed.json);
     }
-    let bytes = file.read_vec(record.offset, record.len as usize);
+    let bytes = file.read_vec(record.start(), record.len as usize);
     if bytes.len() < record.len as usize { Err(CHANGED) } else { Ok(bytes) }
 }
 
 fn squeezed(file: &PositionedFile, record: &Record) -> Result<squeeze::Squeezed, Unreadable> {
     let mut squeezer = Squeezer::new();
     let mut piece = vec![0; PIECE_BYTES];
-    let (mut at, end) = (record.offset, record.offset + u64::from(record.len));
+    let (mut at, end) = (record.start(), record.start() + u64::from(record.len));
     while at < end {
         let wanted = PIECE_BYTES.min((end - at) as usize);
         let space = piece.get_mut(..wanted).unwrap_or(&mut []);
@@ -144,7 +144,8 @@ impl Reader<'_> {
             Err(reason) => {
                 let broken = self.unreadable(record, number, reason);
                 match draft {
-                    Some(draft) => draft.append(Message { parts: broken.parts, ..blank(broken.id, broken.line) }),
+                    Some(draft) => draft
+                        .append(Message { parts: broken.parts, ..blank(broken.id, broken.line) }),
                     None => *draft = Some(Draft::new(broken)),
                 }
                 return;
@@ -210,7 +211,8 @@ impl Reader<'_> {
     }
 
     fn damaged(&self, record: &Record, line: SourceLine) -> Message {
-        let bytes = self.transcript.file.read_vec(record.offset, (record.len as usize).min(LINE_MAX));
+        let bytes =
+            self.transcript.file.read_vec(record.start(), (record.len as usize).min(LINE_MAX));
         let what = if record.len as usize > LINE_MAX {
             "is too large, or damaged"
         } else {
@@ -274,11 +276,7 @@ impl Reader<'_> {
             })
         }));
         let timestamp_ms = (head.time_secs > 0).then(|| i64::from(head.time_secs) * 1000);
-        Message {
-            parts,
-            timestamp_ms,
-            ..blank(MessageId(head.offset), self.index.line_of(number))
-        }
+        Message { parts, timestamp_ms, ..blank(MessageId(head.offset), self.index.line_of(number)) }
     }
 
     fn sidechain(&self, head: &Record, number: u32) -> Message {
@@ -312,10 +310,10 @@ impl Reader<'_> {
         let file = &self.transcript.file;
         let len = record.len as usize;
         if len <= head + tail {
-            return String::from_utf8_lossy(&file.read_vec(record.offset, len)).into();
+            return String::from_utf8_lossy(&file.read_vec(record.start(), len)).into();
         }
-        let start = file.read_vec(record.offset, head);
-        let end = file.read_vec(record.offset + (len - tail) as u64, tail);
+        let start = file.read_vec(record.start(), head);
+        let end = file.read_vec(record.start() + (len - tail) as u64, tail);
         let (start, end) = (String::from_utf8_lossy(&start), String::from_utf8_lossy(&end));
         let start = start.trim_end_matches('\u{fffd}');
         let end = end.trim_start_matches('\u{fffd}');
@@ -323,7 +321,8 @@ impl Reader<'_> {
     }
 
     fn warn(&mut self, number: u32, message: &str) {
-        self.warnings.push(Warning { line: self.index.line_of(number), message: message.to_owned() });
+        self.warnings
+            .push(Warning { line: self.index.line_of(number), message: message.to_owned() });
     }
 }
 

@@ -80,6 +80,8 @@ impl Flags {
     pub(super) const LINKED: Self = Self(1 << 5);
     /// Not shown in this index.
     pub(super) const HIDDEN: Self = Self(1 << 6);
+    /// A further result inside a record; see [`Record::start`].
+    pub(super) const FURTHER: Self = Self(1 << 7);
 
     pub(super) fn has(self, other: Self) -> bool {
         self.0 & other.0 != 0
@@ -111,6 +113,13 @@ impl Record {
             group: 0,
             gap: 0,
         }
+    }
+
+    /// Where the record begins in the file. A further result inside it has an offset of its
+    /// own, because offsets are identities.
+    pub(super) fn start(&self) -> u64 {
+        let inside = if self.has(Flags::FURTHER) { u64::from(self.extra) + 1 } else { 0 };
+        self.offset.saturating_sub(inside)
     }
 
     pub(super) fn has(&self, flag: Flags) -> bool {

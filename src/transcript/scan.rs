@@ -12,6 +12,8 @@ use super::{
 
 /// Beyond this many records a file is no conversation; the rest is one raw row.
 pub(super) const RECORDS_MAX: usize = 16 << 20;
+/// Results of one record that are told apart.
+const RESULTS_MAX: u16 = 50_000;
 const WARNINGS_MAX: usize = 1000;
 const TITLES_MAX: usize = 64;
 const TITLE_CHARS_MAX: usize = 200;
@@ -180,21 +182,21 @@ impl Scan {
     }
 
     fn results(&mut self, glance: &Glance, kind: RecordKind, number: u32, span: Span) {
-        for (ordinal, (key, is_error)) in glance.content.results.iter().enumerate() {
+        for (ordinal, (key, is_error)) in (0..RESULTS_MAX).zip(&glance.content.results) {
             let is_own = ordinal == 0 && kind == RecordKind::Result;
-            let place = if is_own { number } else { self.further_result(glance, span) };
-            if let Some(record) = self.records.get_mut(place as usize) {
-                record.extra = u16::try_from(ordinal).unwrap_or(u16::MAX);
-                if *is_error {
-                    record.flags.set(Flags::FAILED);
-                }
+            let place = if is_own { number } else { self.further_result(glance, span, ordinal) };
+            if let Some(record) = self.records.get_mut(place as usize).filter(|_| *is_error) {
+                record.flags.set(Flags::FAILED);
             }
             self.pair(*key, place);
         }
     }
 
-    fn further_result(&mut self, glance: &Glance, span: Span) -> u32 {
-        let mut record = Record::new(RecordKind::Result, span.offset, span.len);
+    fn further_result(&mut self, glance: &Glance, span: Span, ordinal: u16) -> u32 {
+        let offset = span.offset + u64::from(ordinal) + 1;
+        let mut record = Record::new(RecordKind::Result, offset, span.len);
+        record.flags.set(Flags::FURTHER);
+        record.extra = ordinal;
         record.time_secs = super::time::secs(glance.time_ms);
         self.push(record, 0)
     }

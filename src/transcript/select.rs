@@ -122,9 +122,9 @@ impl<'a> Tree<'a> {
     /// True for records that may end the path that is shown. pi goes on from its last
     /// entry, whatever it is.
     fn can_lead(&self, number: u32) -> bool {
-        let is_linked = self.record(number).is_some_and(|record| {
-            record.has(Flags::LINKED) && !record.has(Flags::SUPERSEDED)
-        });
+        let is_linked = self
+            .record(number)
+            .is_some_and(|record| record.has(Flags::LINKED) && !record.has(Flags::SUPERSEDED));
         is_linked && (self.format == Format::Pi || self.is_message(number))
     }
 
@@ -212,11 +212,16 @@ impl<'a> Tree<'a> {
             (Some(BUSY), _) => SHOWN,
             (Some(fate), _) => fate,
             (None, Some(root)) if self.record(root).is_some_and(|r| r.has(Flags::DETACHED)) => {
-                if self.reach == Reach::Tail { HIDDEN } else { SHOWN }
+                if self.reach == Reach::Tail {
+                    HIDDEN
+                } else {
+                    SHOWN
+                }
             }
             (None, _) => ROOT,
         };
-        let mut above = at.filter(|_| fate == HIDDEN).and_then(|at| self.above.get(at as usize).copied());
+        let mut above =
+            at.filter(|_| fate == HIDDEN).and_then(|at| self.above.get(at as usize).copied());
         for number in chain.into_iter().rev() {
             fate = self.fate_below(number, fate);
             self.set_fate(number, fate);
@@ -313,7 +318,9 @@ fn heads(records: &[Record]) -> Vec<u32> {
         }
         let mut next = record.next;
         while let Some(child) = records.get(next as usize) {
-            if let Some(slot) = head.get_mut(next as usize).filter(|_| child.kind == RecordKind::Assistant) {
+            if let Some(slot) =
+                head.get_mut(next as usize).filter(|_| child.kind == RecordKind::Assistant)
+            {
                 *slot = number as u32;
             }
             next = child.next;

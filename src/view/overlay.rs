@@ -88,7 +88,10 @@ fn pill_ui(view: &mut TranscriptView, ui: &Ui, geometry: Geometry) {
     }
     let palette = view.palette();
     let size = vec2(132.0, 32.0);
-    let right = (geometry.left + geometry.width).min(geometry.rect.right() - BAR_WIDTH - 8.0);
+    // Beside the column when there is room, so that it covers no words.
+    let beside = geometry.left + geometry.width + 12.0 + size.x;
+    let edge = geometry.rect.right() - BAR_WIDTH - 8.0;
+    let right = if beside <= edge { beside } else { (geometry.left + geometry.width).min(edge) };
     let rect = Rect::from_min_size(pos2(right - size.x, geometry.rect.bottom() - size.y - 16.0), size);
     let response = ui.interact(rect, part_id(ui, "pill"), Sense::click());
     response.widget_info(|| WidgetInfo::labeled(Role::Button, true, "Jump to the end"));

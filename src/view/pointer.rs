@@ -2,7 +2,7 @@
 
 use egui::{
     CursorIcon, Galley, Id, Pos2, Rect, Role, Sense, Ui, WidgetInfo,
-    epaint::text::cursor::CCursor, vec2,
+    vec2,
 };
 use unicode_segmentation::UnicodeSegmentation as _;
 
@@ -38,6 +38,7 @@ pub(crate) fn targets(
 ) -> Option<(Rect, Option<Click>)> {
     let mut hovered = None;
     let placed = std::mem::take(&mut view.visible.placed);
+    messages(ui, geometry, id, &placed);
     for place in &placed {
         let Some(slug) = &place.slug else { continue };
         let origin = geometry.origin(place, ui.pixels_per_point()).to_vec2();
@@ -61,6 +62,24 @@ pub(crate) fn targets(
     }
     view.visible.placed = placed;
     hovered
+}
+
+/// One node for each visible message, so that a screen reader can read what is shown.
+fn messages(ui: &Ui, geometry: Geometry, id: Id, placed: &[Placed]) {
+    for group in placed.chunk_by(|a, b| a.row == b.row) {
+        let (Some(first), Some(last)) = (group.first(), group.last()) else { continue };
+        let corner = geometry.origin(first, ui.pixels_per_point());
+        let size = vec2(geometry.width, last.y + last.height - first.y);
+        let rect = Rect::from_min_size(corner, size).intersect(geometry.rect);
+        let response = ui.interact(rect, id.with(("message", first.id.message)), Sense::hover());
+        response.widget_info(|| WidgetInfo::labeled(Role::Paragraph, true, shown_text(group)));
+    }
+}
+
+fn shown_text(group: &[Placed]) -> String {
+    let slugs = group.iter().filter_map(|place| place.slug.as_ref());
+    let lines = slugs.flat_map(|slug| reading(&slug.lines)).map(|line| line.galley.job.text.as_str());
+    lines.collect::<Vec<_>>().join("\n")
 }
 
 fn target_ui(ui: &Ui, target: &Target, rect: Rect, id: Id, place: &Placed) -> Option<Option<Click>> {
@@ -205,6 +224,3 @@ pub(crate) fn character_rects(galley: &Galley, from: usize, to: usize) -> Vec<Re
     }
     rects
 }
-
-/// Makes sure the cursor type is what the rest of this file assumes.
-const _: fn(CCursor) -> usize = |cursor| cursor.index.0;

@@ -80,6 +80,8 @@ pub struct TranscriptView {
     pub(crate) visible: Visible,
     copied: Option<(SlugId, f64)>,
     copy_wanted: bool,
+    /// Width of the column in the last frame.
+    width: f32,
     palette: Arc<Palette>,
     unsettled: bool,
 }
@@ -129,6 +131,7 @@ impl TranscriptView {
             visible: Visible::default(),
             copied: None,
             copy_wanted: false,
+            width: COLUMN_MAX,
             palette: Arc::new(theme::palette(ctx.theme())),
             unsettled: true,
         }
@@ -247,6 +250,7 @@ impl TranscriptView {
     fn lay_out(&mut self, ui: &Ui, source: &mut dyn Source, geometry: Geometry) {
         perf::scope!("lay_out");
         self.unsettled = false;
+        self.width = geometry.width;
         self.visible = ui.ctx().fonts_mut(|fonts| {
             let mut page = Page {
                 fonts,
@@ -358,7 +362,7 @@ impl TranscriptView {
                 highlights: &self.highlights,
                 registry: &self.registry,
                 folds: &self.folds,
-                width: Geometry::new(ui.clip_rect(), 1.0).width,
+                width: self.width,
                 height: 0.0,
                 pixels_per_point: ui.pixels_per_point(),
             };

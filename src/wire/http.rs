@@ -252,8 +252,8 @@ impl Passage<'_> {
     async fn pass(&mut self, events: Vec<StreamEvent>) -> Option<EndState> {
         let mut end = None;
         for mut event in events {
-            if let StreamEvent::End(state) = &mut event {
-                self.redact(state);
+            self.redact(&mut event);
+            if let StreamEvent::End(state) = &event {
                 end = Some(state.clone());
             }
             if self.events.send(event).await.is_err() {
@@ -263,17 +263,15 @@ impl Passage<'_> {
         end
     }
 
-    fn redact(&self, state: &mut EndState) {
+    fn redact(&self, event: &mut StreamEvent) {
         let Some(key) = &self.endpoint.key else { return };
-        match state {
-            EndState::Failed(error) => error.message = key.redact(&error.message).into(),
-            EndState::Interrupted { cause: Interruption::Io(words), .. } => {
+        match event {
+            StreamEvent::End(EndState::Failed(error)) => error.redact(|text| key.redact(text)),
+            StreamEvent::End(EndState::Interrupted { cause: Interruption::Io(words), .. }) => {
                 *words = key.redact(words).into();
             }
-            EndState::Interrupted { cause: Interruption::Stalled, .. }
-            | EndState::Complete { .. }
-            | EndState::Incomplete
-            | EndState::Cancelled => {}
+            StreamEvent::Warning(warning) => warning.detail = key.redact(&warning.detail),
+            _ => {}
         }
     }
 }

@@ -78,7 +78,7 @@ async fn list(http: &Http, endpoint: &Endpoint) -> Result<Vec<ModelInfo>, Stream
     if !head.is_success() {
         let mut error = error::of_response(&head, &text);
         if let Some(key) = &endpoint.key {
-            error.message = key.redact(&error.message).into();
+            error.redact(|text| key.redact(text));
         }
         return Err(error);
     }

@@ -234,13 +234,15 @@ fn is_decisive(begin: &[u8], head: &Head) -> bool {
         head.content_type.as_str(),
         "text/event-stream" | "application/x-ndjson" | "application/jsonl" | "text/html"
     );
-    let needed = if declared { begin.len() >= 2 } else { first_byte(begin).is_some() };
     // Two bytes show compressed data; and nobody sends this much blank space in good faith.
-    needed && begin.len() >= 2 || begin.len() > ERROR_BODY_LIMIT
+    let enough = begin.len() >= 2 && !BYTE_ORDER_MARK.starts_with(begin);
+    enough && (declared || first_byte(begin).is_some()) || begin.len() > ERROR_BODY_LIMIT
 }
 
+const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
+
 fn first_byte(begin: &[u8]) -> Option<u8> {
-    let text = begin.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(begin);
+    let text = begin.strip_prefix(BYTE_ORDER_MARK).unwrap_or(begin);
     text.iter().copied().find(|byte| !byte.is_ascii_whitespace())
 }
 

@@ -27,7 +27,7 @@ const FORMATS: [(&str, Format); 5] = [
 ];
 
 fn run(file: &Path, format: Format, branch: Option<&str>) -> Result<(String, Summary), String> {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = tempfile::tempdir().expect("a temporary folder");
     let output = folder.path().join("out");
     let request = Request {
         file: file.to_owned(),
@@ -36,9 +36,9 @@ fn run(file: &Path, format: Format, branch: Option<&str>) -> Result<(String, Sum
         branch: branch.map(str::to_owned),
     };
     let summary = export::run(&request).map_err(|error| error.to_string())?;
-    let left: Vec<_> = fs::read_dir(folder.path()).unwrap().collect();
+    let left: Vec<_> = fs::read_dir(folder.path()).expect("the folder").collect();
     assert_eq!(left.len(), 1, "no draft is left behind");
-    Ok((fs::read_to_string(output).unwrap(), summary))
+    Ok((fs::read_to_string(output).expect("the output"), summary))
 }
 
 fn json(file: &Path) -> (Value, Summary) {
@@ -126,6 +126,8 @@ fn a_branch_is_written_instead_of_the_active_path() {
     let other: Value = serde_json::from_str(&other).expect("JSON");
     assert_eq!(other["messages"][1]["parts"][0]["text"], "Oak.");
     assert_eq!(other["branches"], serde_json::json!(["b0000003"]));
+    let (same, _) = run(&file, Format::Json, Some("b0000003")).expect("the active leaf");
+    assert_eq!(serde_json::from_str::<Value>(&same).expect("JSON"), active);
     let error = run(&file, Format::Json, Some("nowhere")).expect_err("no such branch");
     assert!(error.contains("branch") && error.contains("nowhere"), "{error}");
 }

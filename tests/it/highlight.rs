@@ -62,7 +62,7 @@ fn check_cover(tokens: &[Token], code: &str) {
 /// The class of the first place where `part` stands in `code`.
 fn class_of(tokens: &[Token], code: &str, part: &str) -> Class {
     let at = code.find(part).unwrap_or_else(|| panic!("no {part:?} in {code:?}")) as u32;
-    tokens.iter().find(|token| token.end > at).unwrap().class
+    tokens.iter().find(|token| token.end > at).expect("tokens cover the code").class
 }
 
 #[test]
@@ -216,7 +216,7 @@ fn code_that_streams_gets_the_same_tokens_as_the_whole() {
         let part = code.get(..end).unwrap();
         let tokens = grown.tokens("rust", part).unwrap();
         if end % 5 == 0 || end == code.len() {
-            assert_eq!(tokens, fresh.tokens("rust", &format!("{part}")).unwrap());
+            assert_eq!(tokens, fresh.tokens("rust", part).unwrap());
             fresh.highlighter.purge();
         }
     }

@@ -27,14 +27,14 @@ struct Fixture {
 
 impl Fixture {
     fn of(text: &[u8]) -> Self {
-        let folder = tempfile::tempdir().unwrap();
-        fs::write(folder.path().join("history.jsonl"), text).unwrap();
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        fs::write(folder.path().join("history.jsonl"), text).expect("a fixture");
         Self { folder }
     }
 
     fn synthetic(messages: u64) -> Self {
         let mut text = Vec::new();
-        synth::write(synth::Request { messages, seed: 11 }, &mut text).unwrap();
+        synth::write(synth::Request { messages, seed: 11 }, &mut text).expect("a history");
         Self::of(&text)
     }
 
@@ -48,7 +48,7 @@ fn quiet() -> Waker {
 }
 
 fn opened(path: &Path) -> FileSource {
-    let mut source = FileSource::open(path, quiet()).unwrap();
+    let mut source = FileSource::open(path, quiet()).expect("a thread");
     assert!(source.wait_first(PATIENCE), "no first message");
     source
 }

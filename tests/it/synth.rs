@@ -4,7 +4,7 @@ use letterpress::app::synth::{self, Request};
 
 fn history(messages: u64, seed: u64) -> Vec<u8> {
     let mut bytes = Vec::new();
-    synth::write(Request { messages, seed }, &mut bytes).unwrap();
+    synth::write(Request { messages, seed }, &mut bytes).expect("memory takes it");
     bytes
 }
 

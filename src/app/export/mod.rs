@@ -124,7 +124,7 @@ pub fn run(request: &Request) -> Result<Summary> {
     let transcript = open(&request.file)?;
     let mut line = Line::new();
     let index = index(&transcript, &mut line);
-    let index = branch(index, request)?;
+    let index = branch(&transcript, index, request)?;
     let mut out = Output::create(request)?;
     let written = write(&transcript, &index, request.format, out.writer(), &mut line);
     line.clear();
@@ -150,12 +150,22 @@ fn index(transcript: &Transcript, line: &mut Line) -> Index {
 
 const INDEX_STEP_BYTES: usize = 8 * 1024 * 1024;
 
-fn branch(index: Index, request: &Request) -> Result<Index> {
+fn branch(transcript: &Transcript, index: Index, request: &Request) -> Result<Index> {
     let Some(leaf) = &request.branch else { return Ok(index) };
-    index.on_branch(leaf).ok_or_else(|| {
-        let place = format!("{leaf} in {}", request.file.display());
-        Error::failed("there is no branch that ends in this message", place)
-    })
+    match index.on_branch(leaf) {
+        Some(other) => Ok(other),
+        None if ends_in(transcript, &index, leaf) => Ok(index),
+        None => {
+            let place = format!("{leaf} in {}", request.file.display());
+            Err(Error::failed("there is no branch that ends in this message", place))
+        }
+    }
+}
+
+/// True when the active path ends in this message, which is no other branch then.
+fn ends_in(transcript: &Transcript, index: &Index, leaf: &str) -> bool {
+    let last = index.len().checked_sub(1);
+    last.is_some_and(|row| *engine::read_message(transcript, index, row, |m| m).0.key == *leaf)
 }
 
 /// Writes all messages of an index in order.

@@ -12,7 +12,7 @@ use self::{dialogs::Dialogs, tab::Tab};
 use crate::{
     app::error::{Error, Result},
     gpu,
-    view::{ViewCommand, theme},
+    view::{TranscriptView, ViewCommand, theme},
 };
 
 /// Smallest useful window, in points.
@@ -31,9 +31,9 @@ pub fn run(files: Vec<PathBuf>) -> Result<()> {
             .with_inner_size([1400.0, 900.0])
             .with_min_inner_size(MIN_SIZE)
             .with_drag_and_drop(true),
-        wgpu_options: eframe::egui_wgpu::WgpuConfiguration {
+        wgpu_options: egui_wgpu::WgpuConfiguration {
             wgpu_setup: gpu::setup(),
-            ..eframe::egui_wgpu::WgpuConfiguration::default()
+            ..egui_wgpu::WgpuConfiguration::default()
         },
         ..eframe::NativeOptions::default()
     };
@@ -182,6 +182,18 @@ impl Window {
     #[must_use]
     pub fn active(&self) -> usize {
         self.active
+    }
+
+    /// The view of the tab that is shown.
+    #[must_use]
+    pub fn view(&self) -> Option<&TranscriptView> {
+        self.tabs.get(self.active)?.shown()
+    }
+
+    /// True when nothing that changes the picture is still on its way.
+    #[must_use]
+    pub fn is_settled(&self) -> bool {
+        self.tabs.get(self.active).is_none_or(Tab::is_settled)
     }
 
     fn set_theme(ctx: &Context, preference: ThemePreference) {

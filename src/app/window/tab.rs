@@ -64,7 +64,7 @@ impl Tab {
         if let Progress::Indexing { done, total } = source.progress() {
             words.push(format!("indexing {} %", 100 * done / total.max(1)));
         } else {
-            words.push(format!("{} rows", source.len()));
+            words.push(format!("{} messages", source.len()));
         }
         let damaged = source.warnings().count();
         if damaged > 0 {
@@ -87,6 +87,21 @@ impl Tab {
         }
     }
 
+    pub(super) fn shown(&self) -> Option<&TranscriptView> {
+        match &self.page {
+            Page::Open(open) => Some(&open.1),
+            Page::Failed(_) => None,
+        }
+    }
+
+    /// True when nothing that changes the picture is still on its way.
+    pub(super) fn is_settled(&self) -> bool {
+        let Page::Open(open) = &self.page else { return true };
+        let (source, view) = &**open;
+        source.failure().is_some()
+            || (source.progress() == Progress::Complete && source.ready() && view.is_settled())
+    }
+
     pub(super) fn ui(&mut self, ui: &mut Ui) -> Vec<ViewCommand> {
         match &mut self.page {
             Page::Failed(why) => message_ui(ui, "This file cannot be shown", why),
@@ -105,9 +120,9 @@ impl Tab {
     }
 }
 
-fn page(_ctx: &Context, source: crate::app::error::Result<FileSource>) -> Page {
+fn page(ctx: &Context, source: crate::app::error::Result<FileSource>) -> Page {
     match source {
-        Ok(source) => Page::Open(Box::new((source, TranscriptView::new(_ctx)))),
+        Ok(source) => Page::Open(Box::new((source, TranscriptView::new(ctx)))),
         Err(error) => Page::Failed(error.to_string()),
     }
 }

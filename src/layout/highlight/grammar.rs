@@ -45,7 +45,8 @@ fn name(language: &str) -> String {
     let word = language.trim_start_matches(['{', '.', ' ']);
     let word = word.split([',', '{', '}', ' ', '\t', ';']).next().unwrap_or_default();
     let word = word.rsplit(['/', '\\', ':']).next().unwrap_or_default();
-    let word = word.strip_prefix("language-").or(word.strip_prefix("lang-")).unwrap_or(word);
+    let word =
+        word.strip_prefix("language-").or_else(|| word.strip_prefix("lang-")).unwrap_or(word);
     if word.len() > NAME_BYTES { String::new() } else { word.to_lowercase() }
 }
 

@@ -9,11 +9,7 @@ use crate::transcript::{
 
 /// Walks one record. In the transcript of a sub-agent (`agent_file`) the sub-agent's
 /// records are the conversation itself.
-pub(crate) fn record(
-    cursor: &mut Cursor<'_>,
-    glance: &mut Glance,
-    agent_file: bool,
-) -> Walk<()> {
+pub(crate) fn record(cursor: &mut Cursor<'_>, glance: &mut Glance, agent_file: bool) -> Walk<()> {
     glance.clear();
     let mut record = Record::default();
     cursor.members(|cursor, key| record.member(cursor, key, glance))?;
@@ -107,8 +103,7 @@ impl<'a> Record<'a> {
             let text = json::unescaped(text).trim().to_owned();
             let leaf = if self.kind == b"summary" { self.leaf } else { None };
             let is_ours = self.kind != b"summary" || leaf.is_some();
-            glance.title =
-                (is_ours && !text.is_empty()).then_some(Title { text, rank, leaf });
+            glance.title = (is_ours && !text.is_empty()).then_some(Title { text, rank, leaf });
         }
         RecordKind::Notice
     }

@@ -50,7 +50,10 @@ impl Entry<'_> {
             b"custom" => housekeep(glance, housekeeping::EXTENSION_STATE),
             b"custom_message" if self.display => RecordKind::Custom,
             b"custom_message" => housekeep(glance, housekeeping::HIDDEN_MESSAGE),
-            b"compaction" | b"branch_summary" | b"thinking_level_change" | b"model_change"
+            b"compaction"
+            | b"branch_summary"
+            | b"thinking_level_change"
+            | b"model_change"
             | b"label" => RecordKind::Notice,
             b"session_info" => {
                 let text = json::unescaped(self.name).trim().to_owned();
@@ -88,6 +91,10 @@ impl<'a> Message<'a> {
             match key {
                 b"role" => message.role = cursor.string_or_skip()?.unwrap_or(b""),
                 b"content" => content.take(cursor)?,
+                b"attachments" if cursor.peek() == Some(b'[') => cursor.elements(|cursor| {
+                    content.part(3);
+                    cursor.skip()
+                })?,
                 b"toolCallId" => message.call_id = cursor.string_or_skip()?.unwrap_or(b""),
                 b"stopReason" => message.stop = cursor.string_or_skip()?.unwrap_or(b""),
                 b"errorMessage" => {
@@ -119,7 +126,8 @@ impl<'a> Message<'a> {
             }
             b"bashExecution" => {
                 glance.content.part(3);
-                glance.failed = !self.is_cancelled && self.exit_code.is_some_and(|code| code != 0.0);
+                glance.failed =
+                    !self.is_cancelled && self.exit_code.is_some_and(|code| code != 0.0);
                 RecordKind::Custom
             }
             b"custom" | b"hookMessage" if self.is_hidden => {

@@ -23,17 +23,46 @@ fn head(content_type: &str) -> Head {
 
 /// Pieces of what streams are made of, in no order.
 const SOUP: &[&str] = &[
-    "data: ", "data:", "event: error", "event: message_stop", ":", ": ping", "error: {", "id: 1",
-    "\n", "\n\n", "\r", "\r\n", "{", "}", "[", "]", "\"", "\\", ",", "null", "0", "-1", "1e999",
-    "\u{feff}", "é", "[DONE]", "\\ud83d", "{\"choices\":[{\"index\":0,\"delta\":",
-    "{\"content\":\"a\"}}]}", "{\"tool_calls\":[{\"index\":4294967295,\"function\":{\"name\":\"f\"}}]}}]}",
+    "data: ",
+    "data:",
+    "event: error",
+    "event: message_stop",
+    ":",
+    ": ping",
+    "error: {",
+    "id: 1",
+    "\n",
+    "\n\n",
+    "\r",
+    "\r\n",
+    "{",
+    "}",
+    "[",
+    "]",
+    "\"",
+    "\\",
+    ",",
+    "null",
+    "0",
+    "-1",
+    "1e999",
+    "\u{feff}",
+    "é",
+    "[DONE]",
+    "\\ud83d",
+    "{\"choices\":[{\"index\":0,\"delta\":",
+    "{\"content\":\"a\"}}]}",
+    "{\"tool_calls\":[{\"index\":4294967295,\"function\":{\"name\":\"f\"}}]}}]}",
     "{\"type\":\"content_block_start\",\"index\":18446744073709551615,\"content_block\":{\"type\":\"tool_use\"}}",
     "{\"type\":\"content_block_delta\",\"index\":3,\"delta\":{\"type\":\"text_delta\",\"text\":\"x\"}}",
     "{\"type\":\"response.output_item.done\",\"output_index\":0,\"item\":{\"type\":\"message\",\"content\":[{\"type\":\"output_text\",\"text\":\"b\"}]}}",
     "{\"type\":\"response.output_text.delta\",\"item_id\":\"m\",\"delta\":\"a\"}",
     "{\"message\":{\"content\":\"a\",\"tool_calls\":[{\"function\":{\"name\":\"g\",\"arguments\":\"{\"}}]},\"done\":false}",
     "{\"candidates\":[{\"content\":{\"parts\":[{\"thoughtSignature\":\"s\"},{\"text\":\"t\"}]}}]}",
-    "{\"error\":[]}", "{\"error\":true}", "<html>", "\u{0}",
+    "{\"error\":[]}",
+    "{\"error\":true}",
+    "<html>",
+    "\u{0}",
 ];
 
 #[test]
@@ -48,9 +77,11 @@ fn any_soup_ends_once_and_is_read_alike_in_any_cut() {
             }
         }
         let wire = Wire::ALL[chance.below(5)];
-        let types = ["text/event-stream", "application/json", "application/x-ndjson", "", "text/html"];
+        let types =
+            ["text/event-stream", "application/json", "application/x-ndjson", "", "text/html"];
         let head = head(types[chance.below(5)]);
-        let ends = [BodyEnd::Eof, BodyEnd::Broken("reset".into()), BodyEnd::Stalled, BodyEnd::Cancelled];
+        let ends =
+            [BodyEnd::Eof, BodyEnd::Broken("reset".into()), BodyEnd::Stalled, BodyEnd::Cancelled];
         let end = ends[chance.below(4)].clone();
         let whole = read(&source(wire), &head, &[&bytes], end.clone());
         Told::of(&whole);
@@ -63,7 +94,8 @@ fn any_soup_ends_once_and_is_read_alike_in_any_cut() {
 /// The rules for server-sent events once more, over the whole text at once.
 fn sse_by_the_book(bytes: &[u8]) -> Vec<(String, String)> {
     let text = String::from_utf8_lossy(bytes);
-    let text = text.strip_prefix('\u{feff}').unwrap_or(&text).replace("\r\n", "\n").replace('\r', "\n");
+    let text =
+        text.strip_prefix('\u{feff}').unwrap_or(&text).replace("\r\n", "\n").replace('\r', "\n");
     let (mut events, mut name, mut data) = (Vec::new(), String::new(), None::<String>);
     let whole = text.rsplit_once('\n').map_or("", |(whole, _)| whole);
     for line in whole.split('\n') {
@@ -174,7 +206,8 @@ fn calls_and_their_arguments_are_bounded() {
         let chunk = json!({"choices": [{"index": 0, "delta": {"tool_calls": [call]}}]});
         body += &format!("data: {chunk}\n\n");
     }
-    let events = read(&source(Wire::Chat), &head("text/event-stream"), &[body.as_bytes()], BodyEnd::Eof);
+    let events =
+        read(&source(Wire::Chat), &head("text/event-stream"), &[body.as_bytes()], BodyEnd::Eof);
     let told = Told::of(&events);
     assert_eq!(told.calls.len(), 128);
     assert!(told.warnings.contains(&"too_many_calls"));
@@ -186,8 +219,10 @@ fn calls_and_their_arguments_are_bounded() {
         let call = json!({"index": 0, "function": {"name": "f", "arguments": piece}});
         body += &format!("data: {}\n\n", json!({"choices": [{"delta": {"tool_calls": [call]}}]}));
     }
-    body += "data: {\"choices\":[{\"delta\":{},\"finish_reason\":\"tool_calls\"}]}\n\ndata: [DONE]\n\n";
-    let events = read(&source(Wire::Chat), &head("text/event-stream"), &[body.as_bytes()], BodyEnd::Eof);
+    body +=
+        "data: {\"choices\":[{\"delta\":{},\"finish_reason\":\"tool_calls\"}]}\n\ndata: [DONE]\n\n";
+    let events =
+        read(&source(Wire::Chat), &head("text/event-stream"), &[body.as_bytes()], BodyEnd::Eof);
     let told = Told::of(&events);
     assert!(told.calls[0].streamed.len() <= 8 << 20);
     assert!(told.calls[0].arguments.is_err());
@@ -199,10 +234,12 @@ fn three_events_in_a_row_that_are_no_json_cost_the_reply() {
     let good = "data: {\"choices\":[{\"delta\":{\"content\":\"a\"}}]}\n\n";
     let bad = "data: {oh\n\n";
     let body = [good, bad, bad, good, bad, bad].concat();
-    let events = read(&source(Wire::Chat), &head("text/event-stream"), &[body.as_bytes()], BodyEnd::Eof);
+    let events =
+        read(&source(Wire::Chat), &head("text/event-stream"), &[body.as_bytes()], BodyEnd::Eof);
     assert_eq!(Told::of(&events).end(), &EndState::Incomplete);
     let body = [good, bad, bad, bad, good].concat();
-    let events = read(&source(Wire::Chat), &head("text/event-stream"), &[body.as_bytes()], BodyEnd::Eof);
+    let events =
+        read(&source(Wire::Chat), &head("text/event-stream"), &[body.as_bytes()], BodyEnd::Eof);
     let told = Told::of(&events);
     assert_eq!((told.text.as_str(), told.error().class), ("a", ErrorClass::Protocol));
 }
@@ -211,7 +248,8 @@ fn three_events_in_a_row_that_are_no_json_cost_the_reply() {
 fn deep_json_is_refused_not_followed() {
     let body = format!("data: {}\n\n", "[".repeat(1 << 20)).repeat(3);
     for wire in Wire::ALL {
-        let events = read(&source(wire), &head("text/event-stream"), &[body.as_bytes()], BodyEnd::Eof);
+        let events =
+            read(&source(wire), &head("text/event-stream"), &[body.as_bytes()], BodyEnd::Eof);
         assert_eq!(Told::of(&events).error().class, ErrorClass::Protocol, "{wire:?}");
     }
 }
@@ -219,7 +257,10 @@ fn deep_json_is_refused_not_followed() {
 /// Reading costs the same for each byte, whatever the sizes of pieces, lines and arguments.
 #[test]
 fn a_megabyte_in_small_pieces_is_read_in_linear_time() {
-    let long = format!("data: {{\"choices\":[{{\"delta\":{{\"content\":\"{}\"}}}}]}}\n\n", "é".repeat(500_000));
+    let long = format!(
+        "data: {{\"choices\":[{{\"delta\":{{\"content\":\"{}\"}}}}]}}\n\n",
+        "é".repeat(500_000)
+    );
     let mut small = String::new();
     for _ in 0..20_000 {
         let call = json!({"index": 0, "function": {"name": "f", "arguments": "{\"a\":["}});

@@ -17,7 +17,7 @@ use super::told::{Chance, Told, read};
 /// 30 November 2026, in milliseconds since 1970.
 const NOW_MS: i64 = 1_796_000_000_000;
 
-fn load(file: &str) -> Option<Vec<Value>> {
+pub(super) fn load(file: &str) -> Option<Vec<Value>> {
     let Some(folder) = std::env::var_os("LETTERPRESS_VECTORS") else {
         println!("skipped: LETTERPRESS_VECTORS names no folder");
         return None;
@@ -77,7 +77,7 @@ fn provider_vectors_at_every_cut() {
     let mut failures = Vec::new();
     for vector in &vectors {
         let vector = Vector::of(vector);
-        let whole = vector.run(&[&vector.bytes()]);
+        let whole = vector.run(&[&vector.bytes]);
         failures.extend(vector.check(&Told::of(&whole)));
         for pieces in vector.cuts() {
             if vector.run(&pieces) != whole {
@@ -89,7 +89,7 @@ fn provider_vectors_at_every_cut() {
     assert!(failures.is_empty(), "{}", failures.join("\n"));
 }
 
-struct Vector<'a> {
+pub(super) struct Vector<'a> {
     value: &'a Value,
     source: ReplySource,
     head: Head,
@@ -98,7 +98,7 @@ struct Vector<'a> {
 }
 
 impl<'a> Vector<'a> {
-    fn of(value: &'a Value) -> Self {
+    pub(super) fn of(value: &'a Value) -> Self {
         let wire = match value["wire"].as_str() {
             Some("chat") => Wire::Chat,
             Some("responses") => Wire::Responses,
@@ -120,12 +120,29 @@ impl<'a> Vector<'a> {
         }
     }
 
-    fn id(&self) -> &str {
+    pub(super) fn id(&self) -> &str {
         self.value["id"].as_str().unwrap_or_default()
     }
 
-    fn bytes(&self) -> Vec<u8> {
-        self.bytes.clone()
+    pub(super) fn source(&self) -> &ReplySource {
+        &self.source
+    }
+
+    pub(super) fn status(&self) -> u16 {
+        self.head.status
+    }
+
+    pub(super) fn headers(&self) -> Vec<(&str, &str)> {
+        let headers = self.value["headers"].as_object().expect("headers");
+        headers.iter().map(|(name, v)| (name.as_str(), v.as_str().expect("text"))).collect()
+    }
+
+    pub(super) fn chunks(&self) -> &[Vec<u8>] {
+        &self.chunks
+    }
+
+    pub(super) fn end(&self) -> &str {
+        self.value["end"].as_str().expect("an end")
     }
 
     /// As the file says, byte by byte, at every single place, and by chance.
@@ -142,7 +159,7 @@ impl<'a> Vector<'a> {
     }
 
     fn run(&self, pieces: &[&[u8]]) -> Vec<StreamEvent> {
-        let end = match self.value["end"].as_str().expect("an end") {
+        let end = match self.end() {
             "eof" => BodyEnd::Eof,
             "reset" => BodyEnd::Broken("reset".into()),
             "heartbeats:forever" => return self.run_with_heartbeats(pieces),
@@ -168,7 +185,7 @@ impl<'a> Vector<'a> {
     }
 
     /// What differs from what is expected, one line each.
-    fn check(&self, told: &Told) -> Vec<String> {
+    pub(super) fn check(&self, told: &Told) -> Vec<String> {
         let expect = self.value["expect"].as_object().expect("expectations");
         let differs = expect.iter().filter_map(|(key, expected)| {
             let expected = expected.clone();
