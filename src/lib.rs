@@ -27,8 +27,10 @@
 //! | 3 | [`engine`] | threads: reading files, preparing messages (no egui) |
 //! | 3 | [`layout`] | blocks → specs → slugs; heights, anchors, caches (no `Ui`) |
 //! | 3 | [`gpu`] | what is known about GPUs and their drivers |
+//! | 2 | [`presenter`] | blocks that arrive, tools that wait: a pure state machine, effects out |
+//! | 1 | [`wire`] | providers over HTTP: requests, framers, replies; the only module that knows HTTP |
 //! | 1 | [`markdown`] | text → blocks: hygiene, sealed blocks and an open tail (pure) |
-//! | 1 | [`markup`] | terminal colours (pure) |
+//! | 1 | [`markup`] | terminal colours, tool tags, think tags (pure) |
 //! | 1 | [`transcript`] | other applications' files: sniffed, indexed, read on demand |
 //! | 0 | [`model`] | ids, messages, blocks, tool-call states, rows (pure) |
 //! | 0 | [`perf`] | the clock, scopes, samples, resident memory |
@@ -56,7 +58,7 @@
 //! 10. **A galley belongs to one epoch.** Resets of egui's atlas are seen by
 //!     [`layout::epoch::Canary`].
 //! 11. **Panics in showing one message cost that message.**
-//! 12. **Pure layers take `now`.** [`model`], [`markdown`] and [`markup`] read no clock and
+//! 12. **Pure layers take `now`.** [`model`], [`markdown`], [`markup`] and [`presenter`] read no clock and
 //!     no environment.
 //!
 //! # What is deliberately absent
@@ -74,6 +76,9 @@ pub mod perf;
 pub mod markdown;
 pub mod markup;
 pub mod transcript;
+pub mod wire;
+
+pub mod presenter;
 
 pub mod engine;
 pub mod gpu;

@@ -6,13 +6,13 @@ use crate::{
     layout::{
         Voice,
         calls,
-        flow::{Edges, Flow, fingerprint},
+        flow::{Edges, Flow, Resume, fingerprint},
         icon,
         registry::Registry,
         spec::{Action, Content, Face, Fold, FoldKind, Ground, Label, Segment, Spec, Tone},
     },
     model::{
-        LowStakes, Message, MessageId, Notice, NoticeKind, Part, Raw, Role, RowKind, StopReason,
+        Block, Blocks, LowStakes, Message, MessageId, Notice, NoticeKind, Part, Raw, Role, RowKind, StopReason,
         Text, Thinking, ToolTally, Usage,
     },
 };
@@ -67,13 +67,75 @@ pub struct GroupSummary {
     pub goes_on: bool,
 }
 
-/// The specs of a message in reading order.
+/// The specs of a message, and where composing can go on when its text grows.
+#[derive(Debug, Default)]
+pub struct Composition {
+    /// In reading order.
+    pub specs: Vec<Spec>,
+    /// Set while the last part of the message is an open text.
+    pub resume: Option<Resume>,
+}
+
+/// The specs of a streaming message, made from those of an earlier state of it: only
+/// blocks that were sealed since, and the open tail, are composed. Gives the earlier specs
+/// back when anything else changed.
+///
+/// # Errors
+/// The earlier composition, untouched.
+pub fn compose_more(
+    before: &Message,
+    message: &Message,
+    around: &Surroundings,
+    is_open: &dyn Fn(Fold, bool) -> bool,
+    old: Composition,
+) -> Result<(Composition, usize), Composition> {
+    let Some((resume, sealed, tail)) = old.resume.and_then(|resume| {
+        let (sealed, tail) = grown(before, message, resume)?;
+        Some((resume, sealed, tail))
+    }) else {
+        return Err(old);
+    };
+    let mut flow = Flow::resumed(message.id, is_open, old.specs, resume);
+    flow.blocks(sealed.iter().skip(resume.sealed));
+    open_tail(&mut flow, sealed.len(), tail);
+    flow.part(usize::from(u16::MAX));
+    ending(&mut flow, message, around.turn_ends, &message.parts);
+    let (mut specs, next) = flow.finish();
+    fingerprint(&mut specs, resume.specs);
+    Ok((Composition { specs, resume: next }, resume.specs))
+}
+
+type OpenText<'m> = (&'m [Arc<Block>], &'m [Arc<Block>]);
+
+/// The sealed blocks and the tail of a message that only grew at its end.
+fn grown<'m>(before: &Message, message: &'m Message, resume: Resume) -> Option<OpenText<'m>> {
+    let same_part = |(a, b): (&Part, &Part)| match (a, b) {
+        (Part::Text(a), Part::Text(b)) => Arc::ptr_eq(&a.source, &b.source),
+        (Part::Thinking(a), Part::Thinking(b)) => Arc::ptr_eq(&a.text.source, &b.text.source),
+        (Part::ToolCall(a), Part::ToolCall(b)) => Arc::ptr_eq(a, b),
+        _ => false,
+    };
+    let (old, new) = (before.parts.as_slice(), message.parts.as_slice());
+    let ends_here = old.len() == new.len() && new.len() == resume.part + 1;
+    let earlier = old.iter().zip(new).take(resume.part).all(same_part);
+    let (Part::Text(was), Part::Text(is)) = (old.last()?, new.last()?) else { return None };
+    let (Blocks::Open { sealed: a, .. }, Blocks::Open { sealed: b, tail }) = (&was.blocks, &is.blocks) else {
+        return None;
+    };
+    let same_blocks = match resume.sealed.checked_sub(1) {
+        None => true,
+        Some(last) => Arc::ptr_eq(a.get(last)?, b.get(last)?),
+    };
+    (ends_here && earlier && same_blocks).then_some((&**b, &**tail))
+}
+
+/// The composition of a message.
 pub fn compose(
     message: &Message,
     around: &Surroundings,
     registry: &Registry,
     is_open: &dyn Fn(Fold, bool) -> bool,
-) -> Vec<Spec> {
+) -> Composition {
     let mut flow = Flow::new(message.id, is_open);
     flow.gap(top_gap(message, around));
     let own = registry.parts(message);
@@ -84,20 +146,22 @@ pub fn compose(
         Role::Tool | Role::System => loose_parts(&mut flow, parts, registry),
         Role::Custom(name) => custom(&mut flow, name, own.is_some(), parts, registry),
     }
-    let mut specs = flow.finish();
-    fingerprint(&mut specs);
-    specs
+    done(flow)
+}
+
+fn done(flow: Flow<'_>) -> Composition {
+    let (mut specs, resume) = flow.finish();
+    fingerprint(&mut specs, 0);
+    Composition { specs, resume }
 }
 
 /// What stands in the place of a message that could not be composed.
 #[must_use]
-pub fn unshowable(message: MessageId) -> Vec<Spec> {
+pub fn unshowable(message: MessageId) -> Composition {
     let mut flow = Flow::new(message, &|_, usual| usual);
     flow.gap(BLOCK_GAP);
     flow.label(iconed(icon::WARNING, "This message could not be displayed", Tone::Err));
-    let mut specs = flow.finish();
-    fingerprint(&mut specs);
-    specs
+    done(flow)
 }
 
 fn top_gap(message: &Message, around: &Surroundings) -> f32 {
@@ -224,18 +288,23 @@ fn part_of(flow: &mut Flow<'_>, part: &Part, registry: &Registry) {
 }
 
 fn prose(flow: &mut Flow<'_>, text: &Text) {
-    use crate::model::Blocks;
     flow.gap(PARAGRAPH_GAP);
     match &text.blocks {
         Blocks::Unparsed => flow.plain(&text.source, Voice::Body),
         Blocks::Sealed(blocks) => flow.blocks(&**blocks),
         Blocks::Open { sealed, tail } => {
             flow.blocks(&**sealed);
-            flow.open_tail(true);
-            flow.blocks(&**tail);
-            flow.open_tail(false);
+            open_tail(flow, sealed.len(), tail);
         }
     }
+}
+
+/// Lays down the part of a text that the next delta may change.
+fn open_tail(flow: &mut Flow<'_>, sealed: usize, tail: &[Arc<Block>]) {
+    flow.mark(sealed);
+    flow.open_tail(true);
+    flow.blocks(tail);
+    flow.open_tail(false);
 }
 
 fn thinking(flow: &mut Flow<'_>, reasoning: &Thinking) {

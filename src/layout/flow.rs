@@ -39,6 +39,19 @@ const QUOTE_INDENT: f32 = 18.0;
 /// Average advance of a character relative to the font size.
 const ADVANCE: f32 = 0.49;
 
+/// Where laying down can go on when more of a streaming text has been sealed.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Resume {
+    /// The part whose text is open.
+    pub part: usize,
+    /// Sealed blocks of it that are laid down.
+    pub sealed: usize,
+    /// Specs up to there.
+    pub specs: usize,
+    gap: f32,
+    key: SlugKey,
+}
+
 /// Collects the specs of one message while blocks, labels and cards are laid down.
 pub struct Flow<'a> {
     specs: Vec<Spec>,
@@ -50,6 +63,7 @@ pub struct Flow<'a> {
     open: bool,
     is_open: &'a dyn Fn(Fold, bool) -> bool,
     message: MessageId,
+    resume: Option<Resume>,
 }
 
 impl<'a> Flow<'a> {
@@ -67,13 +81,38 @@ impl<'a> Flow<'a> {
             open: false,
             is_open,
             message,
+            resume: None,
         }
     }
 
-    /// The specs in reading order.
+    /// A flow that goes on where an earlier one of the same message sealed its last block.
+    pub fn resumed(
+        message: MessageId,
+        is_open: &'a dyn Fn(Fold, bool) -> bool,
+        mut specs: Vec<Spec>,
+        resume: Resume,
+    ) -> Self {
+        specs.truncate(resume.specs);
+        Self { specs, gap: resume.gap, key: resume.key, ..Self::new(message, is_open) }
+    }
+
+    /// Remembers that laying down can go on here once further blocks are sealed. Inside
+    /// cards and quotes it cannot: their edges depend on what follows.
+    pub fn mark(&mut self, sealed: usize) {
+        let plain = self.frame == Frame::default() && self.marker.is_none();
+        self.resume = plain.then(|| Resume {
+            part: usize::from(self.key.part),
+            sealed,
+            specs: self.specs.len(),
+            gap: self.gap,
+            key: self.key,
+        });
+    }
+
+    /// The specs in reading order, and where laying down could go on.
     #[must_use]
-    pub fn finish(self) -> Vec<Spec> {
-        self.specs
+    pub fn finish(self) -> (Vec<Spec>, Option<Resume>) {
+        (self.specs, self.resume)
     }
 
     /// True when nothing was laid down yet.
@@ -438,13 +477,13 @@ impl<'a> Flow<'a> {
     }
 }
 
-/// Gives every spec its look. Done last, when edges of cards are known.
-pub fn fingerprint(specs: &mut [Spec]) {
+/// Gives specs their look, from an index on. Done last, when edges of cards are known.
+pub fn fingerprint(specs: &mut [Spec], from: usize) {
     debug_assert!(
         specs.is_sorted_by(|a, b| a.key < b.key),
         "a slug's key is its identity and its place in the order"
     );
-    for spec in specs {
+    for spec in specs.iter_mut().skip(from) {
         let mut hasher = std::hash::DefaultHasher::new();
         spec.frame.hash_look(&mut hasher);
         spec.content.hash_look(&mut hasher);

@@ -59,6 +59,22 @@ impl Fenwick {
         }
     }
 
+    /// Appends a value.
+    pub fn push(&mut self, value: f64) {
+        let index = self.tree.len();
+        // The new node covers the values since the last node that does not end here.
+        let first = index & (index + 1);
+        let covered = self.prefix(index) - self.prefix(first);
+        self.tree.push(covered + value);
+        self.values.push(value);
+    }
+
+    /// Forgets all values from an index on.
+    pub fn truncate(&mut self, len: usize) {
+        self.tree.truncate(len);
+        self.values.truncate(len);
+    }
+
     /// Sum of the first `count` values.
     #[must_use]
     pub fn prefix(&self, count: usize) -> f64 {

@@ -16,6 +16,8 @@ use crate::{
 
 /// Text of arguments or results that is pretty-printed, at most this many bytes.
 const JSON_MAX: usize = 256 * 1024;
+/// Bytes of the replacements of one call that are compared.
+const EDITS_MAX: usize = 128 * 1024;
 /// Lines of context around a change.
 const DIFF_CONTEXT: usize = 3;
 
@@ -147,6 +149,9 @@ fn search_words(pattern: &str) -> String {
 }
 
 fn edit(call: &ToolCall) -> ToolCard {
+    if let Some(change) = recorded(call) {
+        return changed(call, change);
+    }
     let old = argument(call, &["old_string", "oldText", "old_str", "oldString", "search"]);
     let new = argument(call, &["new_string", "newText", "new_str", "newString", "replace"]);
     if let (Some(old), Some(new)) = (old, new) {
@@ -159,6 +164,18 @@ fn edit(call: &ToolCall) -> ToolCard {
             None => unknown(call),
         },
     }
+}
+
+/// The difference as the tool itself recorded it, which knows the lines around it.
+fn recorded(call: &ToolCall) -> Option<Change> {
+    let details = &call.result.as_ref()?.details;
+    let patch = details.get("structuredPatch").and_then(diff::patch_text);
+    if let Some(change) = patch.as_deref().and_then(patched) {
+        return Some(change);
+    }
+    let text = details.get("diff")?.as_str()?;
+    let lines = diff::numbered(text)?;
+    Some(Change { old: text.into(), new: text.into(), lines })
 }
 
 fn compared(old: &str, new: &str) -> Change {
@@ -178,8 +195,14 @@ fn edits(call: &ToolCall) -> Option<Change> {
         keys.iter().find_map(|key| edit.get(key)?.as_str()).unwrap_or_default().to_owned()
     };
     let (mut old, mut new, mut lines) = (String::new(), String::new(), Vec::new());
+    // A frame compares no more than this; the call's arguments hold the rest.
+    let mut budget = EDITS_MAX;
     for edit in edits {
+        if budget == 0 {
+            break;
+        }
         let (gone, come) = (text(edit, ["old_string", "oldText"]), text(edit, ["new_string", "newText"]));
+        budget = budget.saturating_sub(gone.len() + come.len());
         for mut line in diff::lines(&gone, &come, DIFF_CONTEXT) {
             let base = if line.kind == DiffKind::Removed { old.len() } else { new.len() };
             line.text = line.text.start + base..line.text.end + base;

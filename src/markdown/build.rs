@@ -43,8 +43,10 @@ pub(super) struct Input<'a> {
 pub(super) struct Region {
     /// First byte of its first block, in the input.
     pub(super) start: usize,
-    /// Byte behind it, in the input.
+    /// Byte behind it, in the input: what follows is read from here.
     pub(super) end: usize,
+    /// Byte behind what the parser read for it; definitions between the two belong to both.
+    pub(super) read_end: usize,
     /// Its blocks.
     pub(super) blocks: Vec<Block>,
     /// A reference in it found no definition.
@@ -545,7 +547,10 @@ impl<'a> Builder<'a> {
         let start = range.start.min(self.input.visible);
         self.begin_region(start);
         let offset = self.input.offset;
-        let end = range.end.clamp(start, self.input.visible.max(start));
+        // Where the parser ends a block depends on what it looked at next; its last visible byte
+        // does not.
+        let written = self.input.original.get(start..range.end.min(self.input.visible));
+        let end = start + written.unwrap_or_default().trim_end().len();
         let source = offset + start..offset + end;
         let top = self.top();
         top.end = top.end.max(end);
@@ -573,7 +578,7 @@ impl<'a> Builder<'a> {
         blocks.shrink_to_fit();
         let start = self.region_start.take().unwrap_or(end);
         let unresolved = std::mem::take(&mut self.unresolved);
-        self.regions.push(Region { start, end, blocks, unresolved });
+        self.regions.push(Region { start, end, read_end: end, blocks, unresolved });
     }
 }
 

@@ -8,9 +8,15 @@ use super::{
     build::{Builder, clip},
     html::{self, InlineTag},
     inline::{Emphasis, Leaf},
+    parse::TARGET_LIMIT,
     spans::{Span, SpanKind},
 };
 use crate::model::Style;
+
+/// True for links whose target stands where they stand.
+pub(super) fn is_inline(link_type: LinkType) -> bool {
+    matches!(link_type, LinkType::Inline | LinkType::Autolink | LinkType::Email)
+}
 
 impl Builder<'_> {
     pub(super) fn inline(&mut self, event: Event<'_>, range: &Range<usize>) {
@@ -32,8 +38,11 @@ impl Builder<'_> {
             Event::SoftBreak => self.line_break(if self.input.hard_breaks { "\n" } else { " " }),
             Event::HardBreak => self.line_break("\n"),
             Event::InlineHtml(html) => self.inline_html(&html, range),
-            Event::FootnoteReference(label) => {
-                self.leaf_at(range.start).styled(&label, Style::FOOTNOTE);
+            // Whether the parser knows a footnote depends on how much it was given; references
+            // that count were masked before.
+            Event::FootnoteReference(_) => {
+                let written = self.input.original.get(range.clone()).unwrap_or_default();
+                self.leaf_at(range.start).text(written, None);
             }
             Event::InlineMath(tex) | Event::DisplayMath(tex) => {
                 self.leaf_at(range.start).styled(&tex, Style::MATH);
@@ -61,11 +70,13 @@ impl Builder<'_> {
                     }
                     _ => Some(dest_url.into_string()),
                 };
-                let target = target.filter(|target| closed && !target.is_empty());
+                let fits = |target: &str| is_inline(link_type) || target.len() <= TARGET_LIMIT;
+                let target = target.filter(|to| closed && !to.is_empty() && fits(to));
                 self.leaf_at(range.start).open_link(target.as_deref());
             }
-            Tag::Image { dest_url, .. } => {
-                let target = Some(&*dest_url).filter(|target| closed && !target.is_empty());
+            Tag::Image { link_type, dest_url, .. } => {
+                let fits = is_inline(link_type) || dest_url.len() <= TARGET_LIMIT;
+                let target = Some(&*dest_url).filter(|to| closed && fits && !to.is_empty());
                 self.leaf_at(range.start).open_image(target);
             }
             _ => {}

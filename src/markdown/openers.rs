@@ -127,10 +127,11 @@ impl Walk<'_> {
 
     fn space(&mut self) -> Step {
         self.at += 1;
-        let letter = self.bytes.get(self.at).is_some_and(u8::is_ascii_alphabetic);
-        let before = self.at.checked_sub(2).and_then(|at| self.bytes.get(at));
-        let single = before.is_some_and(|b| b.is_ascii_alphanumeric() || matches!(b, b'.' | b','));
-        if letter && single && self.stack.is_empty() && self.lonely_ticks.is_empty() {
+        let (before, after) = self.text.split_at_checked(self.at).unwrap_or_default();
+        let letter = after.chars().next().is_some_and(char::is_alphabetic);
+        let mut before = before.chars().rev().skip(1);
+        let single = before.next().is_some_and(|c| c.is_alphanumeric() || matches!(c, '.' | ','));
+        if letter && self.at < self.bytes.len() && single && self.stack.is_empty() && self.lonely_ticks.is_empty() {
             self.safe = Some(self.at);
         }
         Step::On

@@ -6,13 +6,22 @@ use std::{
     ops::Range,
 };
 
-use pulldown_cmark::{BrokenLink, BrokenLinkCallback, CowStr, Event, LinkType, Options, Parser, RefDefs, Tag};
+use pulldown_cmark::{
+    BrokenLink, BrokenLinkCallback, CowStr, Event, Options, Parser, RefDefs, Tag,
+};
 
-use super::build::{Builder, Input, Region, Seam};
+use super::{
+    build::{Builder, Input, Region, Seam},
+    leaves::is_inline,
+};
+use crate::model::{Block, BlockKind};
 
 /// Bytes of addresses that references may bring into one parse before the parser stops
 /// resolving them (it allows 100 KB, or the length of its input).
 const EXPANSION_WATCH: usize = 90_000;
+
+/// A definition with a longer address than this gives no link: every reference copies it.
+pub(super) const TARGET_LIMIT: usize = 2_048;
 
 /// The link reference definitions of a message. The first of a label wins.
 #[derive(Default)]
@@ -35,6 +44,7 @@ impl Definitions {
     pub(super) fn add(&mut self, found: Vec<FoundDefinition>, end: usize) {
         for FoundDefinition { label, target, start } in found {
             if start < end {
+                let target = if target.len() > TARGET_LIMIT { String::new() } else { target };
                 self.by_label.entry(fold(&label)).or_insert(Definition { label, target });
             }
         }
@@ -53,7 +63,9 @@ impl Definitions {
             .iter()
             .filter_map(|(label, def)| {
                 let earlier = self.by_label.get(&fold(label))?;
-                (earlier.target != *def.dest).then(|| earlier.to_markdown())
+                let same = earlier.target == *def.dest
+                    || (earlier.target.is_empty() && def.dest.len() > TARGET_LIMIT);
+                (!same).then(|| earlier.to_markdown())
             })
             .collect();
         lines.sort_unstable();
@@ -155,8 +167,30 @@ fn run<'a>(
         expanded += expansion(&event);
         builder.event(event, unshift(&range), unresolved.take());
     }
-    let (regions, seam) = builder.finish(input.visible);
+    let (mut regions, seam) = builder.finish(input.visible);
+    for region in &mut regions {
+        leave_definitions(region, &definitions, input);
+    }
     Outcome { regions, seam, definitions, heavy: expanded > EXPANSION_WATCH }
+}
+
+/// Moves the end of a region in front of the definitions that follow its last block.
+///
+/// They continue into what follows as a paragraph would, so they must be read together with it.
+fn leave_definitions(region: &mut Region, definitions: &[FoundDefinition], input: Input<'_>) {
+    // In a quote they belong to it; behind other blocks there are none.
+    let is_list = |block: &&Block| matches!(block.kind, BlockKind::List { .. });
+    let Some(last) = region.blocks.last().filter(is_list) else { return };
+    let content_end = last.source.end - input.offset;
+    let first = definitions.partition_point(|found| found.start < content_end);
+    let Some(found) = definitions.get(first).filter(|found| found.start < region.end) else {
+        return;
+    };
+    let before = input.original.get(content_end..found.start).unwrap_or_default();
+    let indent = before.len() - before.trim_end_matches(' ').len();
+    if before.trim().is_empty() && indent < 4 {
+        region.end = found.start - indent;
+    }
 }
 
 /// Bytes that a reference brings in from its definition.
@@ -165,7 +199,7 @@ fn expansion(event: &Event<'_>) -> usize {
         Event::Start(
             Tag::Link { link_type, dest_url, title, .. }
             | Tag::Image { link_type, dest_url, title, .. },
-        ) if !matches!(link_type, LinkType::Inline | LinkType::Autolink | LinkType::Email) => {
+        ) if !is_inline(*link_type) => {
             dest_url.len() + title.len()
         }
         _ => 0,

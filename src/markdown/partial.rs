@@ -12,7 +12,7 @@ use super::{
 /// An unfinished HTML tag is held back for this many bytes.
 pub(super) const TAG_HELD: usize = 64;
 
-/// A paragraph is searched for open constructs this far back.
+/// A paragraph longer than this is shown as it is so far.
 const LEAF_LIMIT: usize = 16 * 1024;
 
 /// A text made ready for the parser.
@@ -107,11 +107,15 @@ fn paragraph_end(text: &str, last: usize, spans: &mut Vec<Span>) -> End {
     if paragraph_is_open(shown) {
         let trimmed = shown.trim_end().len();
         let leaf = leaf_start(shown.get(..trimmed).unwrap_or_default());
+        if trimmed - leaf > LEAF_LIMIT {
+            return end;
+        }
         let mut open = openers::find(text, leaf..trimmed, spans);
         end.safe = open.safe;
         let line = shown.get(last_line(shown.trim_end())..open.cut).unwrap_or_default();
-        if !line.chars().any(char::is_alphanumeric) {
-            // Closers behind nothing but markers would make a rule or a fence of them.
+        if !line.chars().any(char::is_alphanumeric) || line.contains("]:") {
+            // Closers behind nothing but markers would make a rule or a fence of them, and
+            // behind a definition they would lengthen its address.
             open.closers.clear();
         }
         if open.cut < trimmed || !open.closers.is_empty() {

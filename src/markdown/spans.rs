@@ -270,7 +270,13 @@ impl<'a> Scanner<'a> {
         let line = self.line(start);
         self.content = start + line_content(line);
         self.at = self.content;
-        let Some(fence) = Fence::opens(line) else { return };
+        let Some(fence) = Fence::opens(line) else {
+            if line.get(self.content - start..).is_some_and(|content| content.starts_with(b"```")) {
+                // Masking what keeps this line from being a fence would make it one.
+                self.at = start + line.len();
+            }
+            return;
+        };
         let mut next = start + line.len();
         while next < self.bytes.len() {
             let line = self.line(next + 1);

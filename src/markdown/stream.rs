@@ -210,6 +210,7 @@ pub(super) enum Settled {
 /// A sealed region.
 struct Seal {
     end: usize,
+    read_end: usize,
     blocks: usize,
     /// Definitions known when it was parsed.
     definitions: usize,
@@ -295,9 +296,11 @@ impl State {
         else {
             return self.seal(outcome, count);
         };
-        let end = outcome.regions.get(crossed).map_or(0, |region| region.end) + self.frontier;
+        let region = outcome.regions.get(crossed);
+        let ends = region.map_or([0, 0], |region| [region.end, region.read_end]);
+        let [end, read_end] = ends.map(|end| end + self.frontier);
         self.seal(outcome, crossed);
-        let region = text.get(self.frontier..end).unwrap_or_default();
+        let region = text.get(self.frontier..read_end).unwrap_or_default();
         let prepared = partial::finished(region, rules(options));
         let alone = self.parse(Piece::new(region, self.frontier), &prepared, options);
         let count = alone.regions.len();
@@ -338,10 +341,11 @@ impl State {
         let open = definitions.split_off(definitions.partition_point(|found| found.start < end));
         self.definitions.add(definitions, end);
         let offset = self.frontier;
-        for Region { end, mut blocks, unresolved, .. } in regions {
+        for Region { end, read_end, mut blocks, unresolved, .. } in regions {
             self.cap_links(&mut blocks);
             self.seals.push(Seal {
                 end: offset + end,
+                read_end: offset + read_end,
                 blocks: blocks.len(),
                 definitions: self.definitions.len(),
                 unresolved,
@@ -377,7 +381,7 @@ impl State {
         self.links = 0;
         let mut start = 0;
         for seal in std::mem::take(&mut self.seals) {
-            let region = text.get(start..seal.end).unwrap_or_default();
+            let region = text.get(start..seal.read_end).unwrap_or_default();
             let mut kept: Vec<_> = old.by_ref().take(seal.blocks).collect();
             if late(&seal) {
                 let prepared = partial::finished(region, rules(options));

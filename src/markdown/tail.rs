@@ -23,7 +23,7 @@ use super::{
 use crate::model::{Align, Block, BlockKind, Hygiene, ListItem, RichText};
 
 /// A tail up to this length is always read again.
-const EAGER: usize = 4 * 1024;
+const EAGER: usize = 32 * 1024;
 
 /// Finished items, rows and lines of the open block are set apart in parts of about this size,
 /// so that a snapshot does not copy all of a long block.
@@ -130,7 +130,7 @@ impl OpenTail {
                 OpenList::at(last, start + at).map_or(Self::None, Self::List)
             }
             (BlockKind::Table { .. }, Seam::Row(at)) if before.is_empty() => {
-                OpenTable::at(last, text, start + at).map_or(Self::None, Self::Table)
+                OpenTable::at(last, start + at).map_or(Self::None, Self::Table)
             }
             (BlockKind::Paragraph(_), Seam::Text(shown)) => {
                 let Some(safe) = prepared.safe else { return Self::None };
@@ -333,7 +333,7 @@ impl OpenList {
 /// A table at the top level: its finished rows, and where the last one begins.
 pub(super) struct OpenTable {
     parts: Vec<Arc<Block>>,
-    /// Header and delimiter row, as written.
+    /// A short header and delimiter row that make a table of the same columns.
     head: String,
     align: Vec<Align>,
     header: Vec<RichText>,
@@ -345,16 +345,14 @@ pub(super) struct OpenTable {
 }
 
 impl OpenTable {
-    fn at(block: &Block, text: &str, row: usize) -> Option<Self> {
+    fn at(block: &Block, row: usize) -> Option<Self> {
         let BlockKind::Table { align, header, rows } = &block.kind else { return None };
-        let source = text.get(block.source.start..row)?;
-        let head: String = source.split_inclusive('\n').take(2).collect();
-        if rows.is_empty() || block.source.start + head.len() > row {
+        if rows.is_empty() {
             return None;
         }
         let mut open = Self {
             parts: Vec::new(),
-            head,
+            head: head_like(align),
             align: align.clone(),
             header: header.clone(),
             rows: Vec::new(),
@@ -387,10 +385,11 @@ impl OpenTable {
     }
 
     fn resume(mut self, state: &mut State, text: &str, options: Options) -> Option<OpenTail> {
-        let offset = self.row.checked_sub(self.head.len())?;
+        // Rows stand in the text where the short head does not: offsets count from the row.
+        let head = self.head.len();
         let piece = format!("{}{}", self.head, text.get(self.row..)?);
         let prepared = partial::open(&piece, rules(options));
-        let outcome = state.parse(Piece::new(&piece, offset), &prepared, options);
+        let outcome = state.parse(Piece::new(&piece, 0), &prepared, options);
         let (block, Seam::Row(row)) = single(outcome)? else { return None };
         let BlockKind::Table { align, rows, .. } = block.kind else { return None };
         let grown = self.cells + rows.len() * align.len();
@@ -400,13 +399,25 @@ impl OpenTable {
         build::add(&mut self.hygiene, block.hygiene);
         let mut rows = rows.into_iter();
         let count = rows.len() - 1;
-        self.keep(rows.by_ref().take(count), offset + row);
+        let row = self.row + row.checked_sub(head)?;
+        self.keep(rows.by_ref().take(count), row);
         let shown = self.rows.iter().cloned().chain(rows).collect();
         let mut tail = self.parts.clone();
         tail.push(Arc::new(self.block(shown, text.len())));
         state.tail = tail;
         Some(OpenTail::Table(self))
     }
+}
+
+/// The shortest head of a table with these columns.
+fn head_like(align: &[Align]) -> String {
+    let delimiters = align.iter().map(|align| match align {
+        Align::None => "|-",
+        Align::Left => "|:-",
+        Align::Center => "|:-:",
+        Align::Right => "|-:",
+    });
+    format!("{}|\n{}|\n", "|a".repeat(align.len()), delimiters.collect::<String>())
 }
 
 /// A paragraph at the top level: the text before which nothing is open, and where it ends.

@@ -26,7 +26,7 @@ impl Place {
 
 /// Follows the code in a growing text.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct CodeTracker {
+pub(super) struct CodeTracker {
     code: Code,
     /// The backticks or tildes just met.
     run: Option<Run>,
@@ -56,13 +56,13 @@ struct Run {
 
 impl CodeTracker {
     /// Reads on.
-    pub fn push(&mut self, text: &str) {
+    pub(super) fn push(&mut self, text: &str) {
         text.chars().for_each(|c| self.step(c));
     }
 
     /// Where the text read so far ends.
     #[must_use]
-    pub fn place(&self) -> Place {
+    pub(super) fn place(&self) -> Place {
         let mut ended = *self;
         ended.end_run();
         match ended.code {

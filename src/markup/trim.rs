@@ -3,13 +3,13 @@
 /// White space as the reference's runtime trims it: Unicode's, with the byte order mark
 /// and without NEXT LINE.
 #[must_use]
-pub fn is_space(c: char) -> bool {
+pub(super) fn is_space(c: char) -> bool {
     c == '\u{feff}' || (c.is_whitespace() && c != '\u{85}')
 }
 
 /// A text without the white space around it.
 #[must_use]
-pub fn trim(text: &str) -> &str {
+pub(super) fn trim(text: &str) -> &str {
     text.trim_matches(is_space)
 }
 

@@ -66,13 +66,13 @@ impl Vocabulary {
 
 /// The parameter of exactly this name. Any parameter is accepted inside any tool.
 #[must_use]
-pub fn parameter(name: &str) -> Option<&'static str> {
+pub(super) fn parameter(name: &str) -> Option<&'static str> {
     PARAMETERS.iter().copied().find(|parameter| *parameter == name)
 }
 
 /// True when some parameter's name begins with `prefix`.
 #[must_use]
-pub fn has_parameter_prefix(prefix: &str) -> bool {
+pub(super) fn has_parameter_prefix(prefix: &str) -> bool {
     PARAMETERS.iter().any(|parameter| parameter.starts_with(prefix))
 }
 

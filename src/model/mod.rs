@@ -5,18 +5,26 @@
 pub mod block;
 mod bytes;
 pub mod character;
+pub mod command;
 pub mod id;
+mod list;
 pub mod message;
 pub mod pairing;
+pub mod snapshot;
 pub mod source;
 pub mod stream;
 pub mod tool;
 
 pub use block::{Alert, Align, Block, BlockKind, Hygiene, ListItem, RichText, Run, Style};
+pub use command::{Attachment, Command, Draft, ThinkingLevel, Ticket};
 pub use id::{MessageId, SourceLine, Warning};
+pub use list::List;
 pub use message::{
     Blocks, Image, ImageData, Message, Notice, NoticeKind, Part, Raw, Role, StopReason, Text,
     Thinking, Usage,
+};
+pub use snapshot::{
+    Aside, Entry, Fate, Phase, Receipt, Refusal, Settings, Snapshot,
 };
 pub use source::{
     GroupPlace, GroupTraits, Grouping, MemorySource, Progress, RowInfo, RowKind, Source, ToolTally,

@@ -142,7 +142,7 @@ pub struct GroupTraits {
 
 /// Finds groups while rows are met in order. At most 200 rows make one group, so that
 /// work in a frame stays bounded.
-#[derive(Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Grouping {
     /// Rows since the group began; none when no group is open.
     open: Option<u8>,
@@ -225,11 +225,15 @@ impl RowInfo {
     /// The row of a message that stands alone.
     #[must_use]
     pub fn of(message: &Message) -> Self {
+        Self::of_lines(message, message.parts.iter().map(Part::estimated_lines).sum())
+    }
+
+    /// The row of a message that stands alone and takes about so many lines.
+    #[must_use]
+    pub fn of_lines(message: &Message, lines: usize) -> Self {
         let mut tally = ToolTally::default();
         let mut failed = message.error.is_some();
-        let mut lines = 0_usize;
         for part in &message.parts {
-            lines += part.estimated_lines();
             if let Part::ToolCall(call) = part {
                 tally.add(&call.name);
                 failed |= call.state == ToolState::Error;
@@ -288,7 +292,9 @@ impl Part {
         }
     }
 
-    fn estimated_lines(&self) -> usize {
+    /// Lines of running text at 90 characters a line that the part will take.
+    #[must_use]
+    pub fn estimated_lines(&self) -> usize {
         match self {
             Self::Text(text) => estimated_lines(&text.source),
             Self::Image(_) => 16,

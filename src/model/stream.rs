@@ -159,9 +159,9 @@ pub struct Echo {
 /// A language that providers speak.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Wire {
-    /// OpenAI Chat Completions and all that are compatible with it.
+    /// `OpenAI` Chat Completions and all that are compatible with it.
     Chat,
-    /// OpenAI Responses.
+    /// `OpenAI` Responses.
     Responses,
     /// Anthropic Messages.
     Anthropic,

@@ -32,6 +32,17 @@ impl Block {
         }
     }
 
+    /// Like [`Self::say`], for a prose that will not be said any further; none if nothing
+    /// of it was.
+    pub(super) fn say_no_more(&mut self) -> Option<Saying> {
+        match &mut self.body {
+            Body::Prose(prose) if prose.said.row != RowState::None => {
+                prose.say(self.id, Arrival::Complete)
+            }
+            Body::Prose(_) | Body::Call(_) | Body::Apart => None,
+        }
+    }
+
     /// The text of a reasoning.
     pub(super) fn reasoning(&self) -> Option<&str> {
         match &self.body {

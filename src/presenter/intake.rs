@@ -46,9 +46,11 @@ enum Source {
     /// Text, and what was found in it from this block on.
     Text {
         first: usize,
+        /// The last block that was read from it.
+        last: Option<usize>,
     },
     Refusal,
-    Reasoning,
+    Reasoning(usize),
     Call(usize),
     Picture(usize),
     Other {
@@ -102,6 +104,18 @@ impl Intake {
         None
     }
 
+    /// Where a block of the provider's stands: for a text, its last piece.
+    pub(super) fn place_of(&self, block: ReplyBlock) -> Option<usize> {
+        match self.sources.get(&block)? {
+            Source::Text { last, .. } => *last,
+            Source::Reasoning(index)
+            | Source::Call(index)
+            | Source::Picture(index)
+            | Source::Other { index, .. } => Some(*index),
+            Source::Refusal => None,
+        }
+    }
+
     /// Ends the reply: every block is complete, and every call is sound or has a flaw.
     pub(super) fn end(&mut self, end: &EndState) {
         let tags = self.end_tags();
@@ -143,12 +157,11 @@ impl Intake {
         self.flush();
         let is_full = self.list.is_full();
         let source = match kind {
-            ReplyKind::Text => Source::Text { first: self.list.len() },
+            ReplyKind::Text => Source::Text { first: self.list.len(), last: None },
             ReplyKind::Refusal => Source::Refusal,
             ReplyKind::Reasoning => {
                 // It has its place even if it never says a word.
-                self.list.begin_prose(RowKind::Reasoning);
-                Source::Reasoning
+                Source::Reasoning(self.list.begin_prose(RowKind::Reasoning))
             }
             ReplyKind::Image | ReplyKind::Other(_) if is_full => return,
             ReplyKind::Image => Source::Picture(self.list.push_apart()),
@@ -166,15 +179,24 @@ impl Intake {
             Some(Source::Text { .. }) => {
                 self.read(block);
                 self.push_text(delta);
+                self.note_last(block);
             }
             Some(Source::Refusal) => {
                 self.read(block);
                 self.list.push_prose(RowKind::Refusal, delta);
             }
             Some(
-                Source::Reasoning | Source::Call(_) | Source::Picture(_) | Source::Other { .. },
+                Source::Reasoning(_) | Source::Call(_) | Source::Picture(_) | Source::Other { .. },
             )
             | None => {}
+        }
+    }
+
+    /// What was just read of a text went into the last block, if into any.
+    fn note_last(&mut self, block: ReplyBlock) {
+        let newest = self.list.len().checked_sub(1);
+        if let Some(Source::Text { first, last }) = self.sources.get_mut(&block) {
+            *last = newest.filter(|newest| newest >= first);
         }
     }
 
@@ -188,7 +210,7 @@ impl Intake {
 
     fn reasoning(&mut self, block: ReplyBlock, delta: &str) {
         self.open_if_new(block, &ReplyKind::Reasoning);
-        if let Some(Source::Reasoning) = self.sources.get(&block) {
+        if let Some(Source::Reasoning(_)) = self.sources.get(&block) {
             self.read(block);
             self.list.push_prose(RowKind::Reasoning, delta);
         }
@@ -226,7 +248,7 @@ impl Intake {
             }
             Source::Text { .. }
             | Source::Refusal
-            | Source::Reasoning
+            | Source::Reasoning(_)
             | Source::Call(_)
             | Source::Picture(_) => None,
         }
@@ -234,9 +256,9 @@ impl Intake {
 
     fn close(&mut self, block: ReplyBlock, close: &Close) -> Option<Apart> {
         match (self.sources.get(&block)?.clone(), close) {
-            (Source::Text { first }, close) => self.close_text(block, first, close),
+            (Source::Text { first, .. }, close) => self.close_text(block, first, close),
             (Source::Refusal, close) => self.close_plain(block, RowKind::Refusal, close),
-            (Source::Reasoning, close) => self.close_plain(block, RowKind::Reasoning, close),
+            (Source::Reasoning(_), close) => self.close_plain(block, RowKind::Reasoning, close),
             (Source::Call(index), Close::Arguments(arguments)) => {
                 if let Some(CallSource::Native { closed, .. }) = self.list.call_source(index) {
                     *closed = Some(arguments.clone());

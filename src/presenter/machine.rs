@@ -11,14 +11,14 @@ use super::{
     effect::{BlockId, CallView, Effect, EffectId, NoteKind, Outcome, Reply, RowKind, Task},
     intake::Intake,
     repeats::Repeats,
-    setup::{Planning, Setup, ToolMode},
+    setup::{Setup, ToolMode},
     words,
 };
 use crate::{
     markup::Arrival,
     model::{
         MessageId,
-        stream::{EndState, StreamEvent},
+        stream::{EndState, ReplyBlock, StreamEvent},
     },
 };
 
@@ -39,7 +39,9 @@ pub enum Interrupt {
 /// Presents the replies of one conversation, one at a time.
 #[derive(Debug)]
 pub struct Presenter {
-    pub(super) setup: Setup,
+    /// May change at any time and counts from the next time that it is asked; the dialect
+    /// counts from the next reply.
+    pub setup: Setup,
     pub(super) checkpoint: Checkpoint,
     pub(super) repeats: Repeats,
     pub(super) intake: Intake,
@@ -163,16 +165,6 @@ impl Presenter {
         std::mem::take(&mut self.out)
     }
 
-    /// Changes how many calls may run; it counts from the next time that is asked.
-    pub fn set_tool_mode(&mut self, mode: ToolMode) {
-        self.setup.mode = mode;
-    }
-
-    /// Changes whether files may be changed.
-    pub fn set_planning(&mut self, planning: Planning) {
-        self.setup.planning = planning;
-    }
-
     /// The first checkpoint is being made: calls that change something wait for it.
     pub fn expect_checkpoint(&mut self) {
         self.checkpoint = Checkpoint::Expected;
@@ -204,6 +196,14 @@ impl Presenter {
             Body::Call(call) => Some(call.view(block, found.arrival)),
             Body::Prose(_) | Body::Apart => None,
         }
+    }
+
+    /// The block that a block of the provider's is shown in, so that what comes for it
+    /// later finds its row; none while nothing of it is shown.
+    #[must_use]
+    pub fn block_of(&self, block: ReplyBlock) -> Option<BlockId> {
+        let index = self.intake.place_of(block)?;
+        self.intake.list.get(index).map(|block| block.id)
     }
 
     /// All reasoning of the reply, as it is sent back to the model.

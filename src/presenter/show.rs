@@ -15,6 +15,8 @@ impl Presenter {
     /// Says what is new of a text.
     pub(super) fn say(&mut self, index: usize) -> Step {
         if self.is_spent() {
+            let last = self.intake.list.get_mut(index).and_then(Block::say_no_more);
+            self.out.extend(last.map(Effect::Row));
             return Step::Done;
         }
         match self.intake.list.get_mut(index).and_then(Block::say) {
@@ -85,9 +87,12 @@ impl Presenter {
             match &mut block.body {
                 Body::Prose(prose) => {
                     let is_dropped = index < from || is_spent;
-                    if prose.kind == RowKind::Reasoning || !is_dropped {
-                        self.out.extend(block.say().map(Effect::Row));
-                    }
+                    let saying = if prose.kind == RowKind::Reasoning || !is_dropped {
+                        block.say()
+                    } else {
+                        block.say_no_more()
+                    };
+                    self.out.extend(saying.map(Effect::Row));
                 }
                 Body::Call(call) if !call.is_answered => {
                     call.is_answered = true;

@@ -139,7 +139,8 @@ impl Content {
         }
     }
 
-    fn block(&mut self, cursor: &mut Cursor<'_>) -> Walk<()> {
+    /// Counts one block of content, or one attachment.
+    pub(super) fn block(&mut self, cursor: &mut Cursor<'_>) -> Walk<()> {
         match cursor.peek() {
             Some(b'"') => {
                 let text = cursor.string()?;

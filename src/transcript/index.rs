@@ -7,16 +7,17 @@ use crate::model::{MessageId, RowInfo, RowKind, SourceLine, ToolTally, Warning};
 use super::{
     Format,
     assemble::Scope,
-    claude,
     file::PositionedFile,
+    json::{self, Cursor, Fault},
     lines::LineTable,
-    pi,
     record::{Flags, Record, RecordKind},
     rows::{self, Rows},
     select::{self, Reach},
 };
 
 const PROMPT_STRIDE: usize = 512;
+/// Bytes of a record in which its id is looked for.
+const ID_WITHIN: usize = 256 * 1024;
 
 /// The rows of a transcript, or of its newest part. Costs 36 bytes a record.
 #[derive(Debug)]
@@ -245,11 +246,9 @@ impl Index {
     fn branch(&self, (leaf, rows): (u32, u32)) -> Branch {
         let record = self.records.get(leaf as usize);
         let id = record.and_then(|record| {
-            let bytes = super::read::record_bytes(&self.file, record).ok()?;
-            match self.format {
-                Format::Pi => pi::read::id(&bytes),
-                Format::ClaudeCode => claude::read::id(&bytes),
-            }
+            // The id stands near the start; a branch may hang on a very long record.
+            let bytes = self.file.read_vec(record.start(), ID_WITHIN.min(record.len as usize));
+            id_in(&bytes, if self.format == Format::Pi { b"id" } else { b"uuid" })
         });
         let id = id.unwrap_or_else(|| format!("@{}", record.map_or(0, |record| record.offset)));
         Branch { id: id.into(), rows: rows as usize, leaf }
@@ -282,6 +281,20 @@ fn row_kind(kind: RecordKind) -> RowKind {
         RecordKind::Notice | RecordKind::Housekeeping | RecordKind::Sidechain => RowKind::Notice,
         RecordKind::Header | RecordKind::Raw | RecordKind::Damaged => RowKind::Raw,
     }
+}
+
+/// The id of a record, which may be cut off behind it.
+fn id_in(bytes: &[u8], name: &[u8]) -> Option<String> {
+    let mut id = None;
+    let walked = Cursor::new(bytes).members(|cursor, key| {
+        if key == name {
+            id = cursor.string_or_skip()?.map(json::unescaped);
+        } else {
+            cursor.skip()?;
+        }
+        Ok(())
+    });
+    id.filter(|_| matches!(walked, Ok(()) | Err(Fault::End)))
 }
 
 /// The first index below `len` for which `is_before` is false; it must hold for a prefix.

@@ -98,17 +98,10 @@ impl<'a> Cursor<'a> {
     pub(super) fn string(&mut self) -> Walk<&'a [u8]> {
         self.expect(b'"')?;
         let start = self.at;
-        loop {
-            let rest = self.bytes.get(self.at..).ok_or(Fault::End)?;
-            let found = memchr::memchr2(b'"', b'\\', rest).ok_or(Fault::End)?;
-            self.at += found;
-            if rest[found] == b'"' {
-                let inside = &self.bytes[start..self.at];
-                self.at += 1;
-                return Ok(inside);
-            }
-            self.at += 2;
-        }
+        let rest = self.bytes.get(start..).ok_or(Fault::End)?;
+        let len = closing_quote(rest).ok_or(Fault::End)?;
+        self.at = start + len + 1;
+        Ok(rest.get(..len).unwrap_or(&[]))
     }
 
     /// The inside of a string; any other value is walked over.
@@ -215,6 +208,18 @@ impl<'a> Cursor<'a> {
             _ => Ok(&rest[..count]),
         }
     }
+}
+
+/// Where the string ends whose inside `rest` begins with. Quotes are rarer than escapes,
+/// so it looks for them and only then back at the backslashes before.
+pub(super) fn closing_quote(rest: &[u8]) -> Option<usize> {
+    memchr::memchr_iter(b'"', rest).find(|at| !is_escaped(rest, *at))
+}
+
+/// True when an odd number of backslashes stands before `at`.
+pub(super) fn is_escaped(inside: &[u8], at: usize) -> bool {
+    let before = inside.get(..at).unwrap_or(&[]);
+    before.iter().rev().take_while(|byte| **byte == b'\\').count() % 2 == 1
 }
 
 /// The text of a string literal's inside. Escapes that mean nothing stay as they are.

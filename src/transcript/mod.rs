@@ -122,7 +122,7 @@ impl Transcript {
             if index.len() >= FEWEST_ROWS || start == 0 || window > WIDEST_WINDOW {
                 return index;
             }
-            window = window.saturating_mul(4);
+            window = window.max(self.len - start).saturating_mul(4);
         }
     }
 

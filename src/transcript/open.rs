@@ -115,7 +115,16 @@ fn opened(path: &Path, file: PositionedFile, len: u64) -> Result<Transcript, Ope
 /// say nothing are passed over.
 #[must_use]
 pub fn sniff(head: &[u8]) -> Option<Format> {
-    lines(head).find_map(|line| Traits::of(line).format())
+    let mut is_strange = false;
+    lines(head).find_map(|line| {
+        let traits = Traits::of(line);
+        let format = traits.format();
+        // A pi entry tells only where the header is lost, not behind a foreign one.
+        let is_certain = format != Some(Format::Pi) || traits.record_type == b"session";
+        let found = format.filter(|_| is_certain || !is_strange);
+        is_strange |= format.is_none() && !traits.record_type.is_empty() && !traits.is_pi_setting();
+        found
+    })
 }
 
 /// The first record that belongs to a conversation belongs to a sub-agent's.
@@ -136,11 +145,28 @@ struct Traits<'a> {
     /// A text member of this name.
     id: bool,
     message: bool,
-    /// Members of formats that look alike: Codex and Qwen Code.
-    foreign: bool,
-    /// Members that Claude Code writes.
-    claude: bool,
+    family: Family,
     sidechain: Option<bool>,
+}
+
+/// Whose members a record has; of several the last counts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+enum Family {
+    #[default]
+    Unknown,
+    ClaudeCode,
+    /// Formats that look alike: Codex and Qwen Code.
+    Foreign,
+}
+
+impl Family {
+    fn of(member: &[u8]) -> Self {
+        match member {
+            b"sessionId" | b"uuid" | b"parentUuid" | b"leafUuid" => Self::ClaudeCode,
+            b"payload" | b"systemPayload" => Self::Foreign,
+            _ => Self::Unknown,
+        }
+    }
 }
 
 impl<'a> Traits<'a> {
@@ -156,15 +182,15 @@ impl<'a> Traits<'a> {
                 b"message" if next == Some(b'{') => {
                     traits.message = true;
                     cursor.members(|cursor, key| {
-                        traits.foreign |= key == b"parts";
+                        if key == b"parts" {
+                            traits.family = Family::Foreign;
+                        }
                         cursor.skip()
                     })?;
                 }
                 _ => {
                     traits.id |= key == b"id" && next == Some(b'"');
-                    traits.foreign |= matches!(key, b"payload" | b"systemPayload");
-                    traits.claude |=
-                        matches!(key, b"sessionId" | b"uuid" | b"parentUuid" | b"leafUuid");
+                    traits.family = traits.family.max(Family::of(key));
                     cursor.skip()?;
                 }
             }
@@ -174,45 +200,58 @@ impl<'a> Traits<'a> {
         if matches!(walked, Err(Fault::Syntax | Fault::Depth)) { Self::default() } else { traits }
     }
 
+    fn is_pi_setting(&self) -> bool {
+        matches!(self.record_type, b"model_change" | b"thinking_level_change")
+    }
+
     fn format(&self) -> Option<Format> {
-        let is_pi = match self.record_type {
-            b"session" => self.id && !self.claude,
-            b"message" => self.message && !self.claude,
-            _ => false,
-        };
-        let is_claude = match self.record_type {
-            b"summary" | b"queue-operation" => self.claude,
-            b"file-history-snapshot" => true,
-            b"user" | b"assistant" | b"system" | b"progress" | b"attachment" => self.claude,
-            _ => self.claude && self.sidechain.is_some(),
-        };
-        match (is_pi, is_claude && !self.foreign) {
-            (true, _) => Some(Format::Pi),
-            (_, true) => Some(Format::ClaudeCode),
+        let is_claude = self.family == Family::ClaudeCode;
+        match self.record_type {
+            b"file-history-snapshot" => Some(Format::ClaudeCode),
+            b"summary" | b"queue-operation" | b"user" | b"assistant" | b"system" | b"progress"
+            | b"attachment"
+                if is_claude =>
+            {
+                Some(Format::ClaudeCode)
+            }
+            b"session" if self.id && !is_claude => Some(Format::Pi),
+            b"message" if self.message && !is_claude => Some(Format::Pi),
+            _ if is_claude && self.sidechain.is_some() => Some(Format::ClaudeCode),
             _ => None,
         }
     }
 }
 
-/// Where the newest `window` bytes begin to be whole lines.
+/// Where the newest `window` bytes begin to be whole lines. When the last line alone is
+/// longer, where the window before that line begins.
 pub(super) fn tail_start(file: &PositionedFile, len: u64, window: u64) -> u64 {
+    first_line(file, len, window).unwrap_or_else(|| {
+        let line = last_line_start(file, len - window - 1, len);
+        // A result needs the call before it.
+        first_line(file, line, window).unwrap_or(line)
+    })
+}
+
+/// The first line that begins in the last `window` of `len` bytes.
+fn first_line(file: &PositionedFile, len: u64, window: u64) -> Option<u64> {
     if window >= len {
-        return 0;
+        return Some(0);
     }
     // The byte before belongs in: a line that begins with the window is whole.
-    let from = len - window - 1;
-    let head_len = window.min(STEP_BYTES) as usize + 1;
-    let mut at = from;
+    let mut at = len - window - 1;
     while at < len {
-        let bytes = file.read_vec(at, head_len.min((len - at) as usize));
-        let line_end = memchr::memchr(b'\n', &bytes).map(|found| at + found as u64 + 1);
-        match line_end {
-            Some(start) if start < len => return start,
-            None if !bytes.is_empty() => at += bytes.len() as u64,
-            _ => break,
+        let wanted = STEP_BYTES.min(len - at) as usize;
+        let bytes = file.read_vec(at, wanted);
+        if let Some(found) = memchr::memchr(b'\n', &bytes) {
+            let start = at + found as u64 + 1;
+            return (start < len).then_some(start);
         }
+        if bytes.len() < wanted {
+            return None;
+        }
+        at += wanted as u64;
     }
-    last_line_start(file, from, len)
+    None
 }
 
 /// The start of the line that covers `at`; the end of the file when it is out of reach.

@@ -9,8 +9,8 @@ use base64::{
 use serde_json::Value;
 
 use crate::model::{
-    Image, ImageData, Message, Output, Part, Raw, SourceLine, StopReason, Text, Thinking, ToolCall,
-    ToolResult, ToolSituation, ToolState,
+    Image, ImageData, Message, Output, Part, Raw, Role, SourceLine, StopReason, Text, Thinking,
+    ToolCall, ToolResult, ToolSituation, ToolState,
 };
 
 use super::{
@@ -97,8 +97,11 @@ impl Draft {
         None
     }
 
-    /// The message, with every call's state.
+    /// The message, with the state of each of the model's calls.
     pub(super) fn finish(mut self) -> Message {
+        if matches!(self.message.role, Role::Custom(_)) {
+            return self.message;
+        }
         let stop = self.message.stop.take();
         for part in &mut self.message.parts {
             let Part::ToolCall(call) = part else { continue };
@@ -144,6 +147,7 @@ impl Loaded {
             "image" => Part::Image(image(block)),
             "toolCall" | "tool_use" => Part::ToolCall(Arc::new(call(block))),
             "tool_result" => return None,
+            "document" => self.raw("document", block),
             other => self.raw(&format!("unknown content block \"{}\"", label_of(other)), block),
         })
     }

@@ -36,7 +36,7 @@ const HOUSEKEEPING_SHOWN: [usize; 2] = [12 * 1024, 4 * 1024];
 
 /// Why a record cannot be read again.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Unreadable(&'static str);
+struct Unreadable(&'static str);
 
 const CHANGED: Unreadable = Unreadable("the file changed since it was opened");
 
@@ -55,7 +55,7 @@ pub(super) fn message(
 }
 
 /// Reads a record's bytes; those of a record that is too long to hold are squeezed.
-pub(super) fn record_bytes(file: &PositionedFile, record: &Record) -> Result<Vec<u8>, Unreadable> {
+fn record_bytes(file: &PositionedFile, record: &Record) -> Result<Vec<u8>, Unreadable> {
     if record.len as usize > LINE_MAX {
         return squeezed(file, record).map(|squeezed| squeezed.json);
     }
@@ -238,7 +238,7 @@ impl Reader<'_> {
     }
 
     /// A record that is valid, but not known.
-    fn unknown(&mut self, record: &Record, number: u32) -> Message {
+    fn unknown(&self, record: &Record, number: u32) -> Message {
         let line = self.index.line_of(number);
         let Ok(loaded) = self.load(record, number) else {
             return raw_message(record, line, "unknown record", self.excerpt(record, RAW_SHOWN));

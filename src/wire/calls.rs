@@ -1,4 +1,4 @@
-//! Tool calls out of fragments: one assembler for all servers that speak like OpenAI.
+//! Tool calls out of fragments: one assembler for all servers that speak like `OpenAI`.
 
 use std::sync::Arc;
 

@@ -58,8 +58,8 @@ pub const LONG: Recording =
 pub const SHORT: Recording =
     Recording { wire: Wire::Ollama, body: include_bytes!("../../assets/demo/short.ollama.ndjson") };
 
-/// The name that the recorded call has.
-const RECORDED_TOOL: &str = "ls";
+/// The name that the recorded call has where there is no tool to list a folder.
+pub const RECORDED_TOOL: &str = "ls";
 /// Names by which a tool that lists a folder may go.
 const LISTING_TOOLS: [&str; 6] = ["ls", "list", "list_dir", "list_directory", "list_files", "LS"];
 

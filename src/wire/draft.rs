@@ -15,6 +15,9 @@ use crate::model::{
 
 /// Blocks one reply may have.
 const BLOCK_LIMIT: u32 = 1 << 14;
+/// Signs of life in a row, without anything to show between them. At one a second it
+/// takes most of a day; only harm is meant by more.
+const KEEP_ALIVE_LIMIT: u32 = 1 << 16;
 /// Warnings of one kind that are passed on; the rest of them say nothing new.
 const WARNING_LIMIT: u8 = 8;
 
@@ -43,6 +46,7 @@ pub(super) struct Draft {
     flow: Option<(ReplyKind, ReplyBlock)>,
     usage: Option<Usage>,
     warned: Vec<(WarningCode, u8)>,
+    keep_alives: u32,
     calls: Calls,
     /// The reply holds something to show or to send back.
     has_content: bool,
@@ -87,6 +91,7 @@ impl Draft {
             flow: None,
             usage: None,
             warned: Vec::new(),
+            keep_alives: 0,
             calls: Calls::default(),
             has_content: false,
             started: false,
@@ -115,6 +120,11 @@ impl Draft {
     }
 
     pub(super) fn keep_alive(&mut self) {
+        self.keep_alives += 1;
+        if self.keep_alives > KEEP_ALIVE_LIMIT {
+            let words = "the server sends nothing but signs of life";
+            return self.fail(StreamError::new(ErrorClass::Protocol, words));
+        }
         self.events.push(StreamEvent::KeepAlive);
     }
 
@@ -254,6 +264,7 @@ impl Draft {
 
     fn content(&mut self, event: StreamEvent) {
         self.has_content = true;
+        self.keep_alives = 0;
         self.events.push(event);
     }
 

@@ -1,6 +1,6 @@
 //! Compressed bodies: asked for by nobody, sent anyway by some gateways.
 
-use std::io::Write as _;
+use std::io::Write;
 
 use flate2::write::{GzDecoder, ZlibDecoder};
 
@@ -55,16 +55,23 @@ impl Decoder {
         match self {
             Self::Identity => Ok(piece.to_vec()),
             Self::Gzip(decoder) => {
-                decoder.write_all(piece)?;
-                decoder.flush()?;
+                write(decoder, piece)?;
                 Ok(std::mem::take(decoder.get_mut()))
             }
             Self::Deflate(decoder) => {
-                decoder.write_all(piece)?;
-                decoder.flush()?;
+                write(decoder, piece)?;
                 Ok(std::mem::take(decoder.get_mut()))
             }
         }
+    }
+}
+
+/// Feeds a decoder. It takes nothing more behind its own end, and what stands there is not
+/// ours to judge.
+fn write(decoder: &mut impl Write, piece: &[u8]) -> std::io::Result<()> {
+    match decoder.write_all(piece).and_then(|()| decoder.flush()) {
+        Err(error) if error.kind() == std::io::ErrorKind::WriteZero => Ok(()),
+        other => other,
     }
 }
 

@@ -10,8 +10,8 @@ use url::{Host, Url};
 
 use crate::model::stream::Wire;
 
-/// A provider that requests can be sent to.
-#[derive(Clone, Debug)]
+/// A provider that requests can be sent to. Its `Debug` shows no secret.
+#[derive(Clone)]
 pub struct Endpoint {
     /// The name it goes by here.
     pub name: Arc<str>,
@@ -42,12 +42,6 @@ impl Key {
     pub(super) fn secret(&self) -> &str {
         &self.0
     }
-
-    /// The text with the key, should it occur there, blacked out.
-    #[must_use]
-    pub fn redact(&self, text: &str) -> String {
-        text.replace(&*self.0, "[key]")
-    }
 }
 
 impl fmt::Debug for Key {
@@ -73,7 +67,7 @@ pub enum TokenLimitName {
     /// `max_tokens`.
     #[default]
     MaxTokens,
-    /// `max_completion_tokens`, as OpenAI itself wants it.
+    /// `max_completion_tokens`, as `OpenAI` itself wants it.
     MaxCompletionTokens,
 }
 
@@ -139,6 +133,16 @@ impl Endpoint {
     #[must_use]
     pub fn with_key(self, key: Option<Key>) -> Self {
         Self { key, ..self }
+    }
+
+    /// The text with the secrets of this provider, should they occur there, blacked out.
+    #[must_use]
+    pub fn redact(&self, text: &str) -> String {
+        let key = self.key.iter().map(Key::secret);
+        // Short values are words such as "true", not secrets.
+        let headers = self.headers.iter().map(|(_, value)| value.as_str());
+        let secrets = key.chain(headers.filter(|value| value.len() >= 12));
+        secrets.fold(text.to_owned(), |text, secret| text.replace(secret, "[secret]"))
     }
 
     /// Its host, which replies are marked with.
@@ -233,6 +237,21 @@ impl Endpoint {
             Err(()) => return Err(AddressError::NotAnAddress),
         }
         Ok(url)
+    }
+}
+
+impl fmt::Debug for Endpoint {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { name, wire, base: _, key, headers, quirks } = self;
+        let headers: Vec<_> = headers.iter().map(|(name, _)| name).collect();
+        f.debug_struct("Endpoint")
+            .field("name", name)
+            .field("wire", wire)
+            .field("host", &self.host())
+            .field("key", key)
+            .field("headers", &headers)
+            .field("quirks", quirks)
+            .finish()
     }
 }
 

@@ -4,7 +4,13 @@ use std::{sync::Arc, time::Duration};
 
 use serde_json::Value;
 
-use super::{head::Head, json, json::Lenient as _, time};
+use super::{
+    frame::{SseFrame, SseFramer},
+    head::Head,
+    json,
+    json::Lenient as _,
+    time,
+};
 use crate::model::stream::{ErrorClass, OptionalField, Retry, StreamError};
 
 /// A server may ask for a pause of at most this; beyond it the user decides.
@@ -15,8 +21,8 @@ const MESSAGE_LIMIT: usize = 2000;
 
 /// The error of a response whose status is no success.
 pub(super) fn of_response(head: &Head, body: &str) -> StreamError {
-    let mut error = match json::parse(body.trim()).ok() {
-        Some((value, _)) => of_value(&value, Some(head.status)),
+    let mut error = match document(body) {
+        Some(value) => of_value(&value, Some(head.status)),
         None if is_html(head, body) => of_html(head.status, body),
         None => plain(head, body),
     };
@@ -28,6 +34,23 @@ pub(super) fn of_response(head: &Head, body: &str) -> StreamError {
         None => response_retry(head, &error),
     };
     error
+}
+
+/// The document in the body of an error. Some gateways send it as a server-sent event, as
+/// they would have sent the answer.
+fn document(body: &str) -> Option<Value> {
+    let parse = |text: &str| json::parse(text.trim()).ok().map(|(value, _)| value);
+    parse(body).or_else(|| {
+        let mut framer = SseFramer::new();
+        let mut frames = Vec::new();
+        framer.feed(body.as_bytes(), &mut frames).ok()?;
+        frames.extend(framer.finish(&mut Vec::new()).map(SseFrame::Event));
+        frames.into_iter().find_map(|frame| match frame {
+            SseFrame::Event(event) => parse(&event.data),
+            SseFrame::Error(text) => parse(&text),
+            SseFrame::Comment | SseFrame::BadUtf8 => None,
+        })
+    })
 }
 
 /// The error that a reply carried in its stream. `shown` says that part of the answer was

@@ -138,14 +138,14 @@ pub async fn attempt(
     timeouts: &Timeouts,
     events: &Sender<StreamEvent>,
 ) -> Option<EndState> {
-    let mut passage = Passage { endpoint, events };
+    let passage = Passage { endpoint, events };
     let sent = send(http, endpoint, request, timeouts);
     let response = tokio::select! {
         response = sent => response,
         () = events.closed() => return None,
     };
     match response {
-        Ok(response) => receive(response, endpoint, timeouts, &mut passage).await,
+        Ok(response) => receive(response, endpoint, timeouts, &passage).await,
         Err(error) => passage.pass(vec![StreamEvent::End(EndState::Failed(error))]).await,
     }
 }
@@ -210,7 +210,7 @@ async fn receive(
     mut response: Response,
     endpoint: &Endpoint,
     timeouts: &Timeouts,
-    passage: &mut Passage<'_>,
+    passage: &Passage<'_>,
 ) -> Option<EndState> {
     let source = ReplySource { wire: endpoint.wire, host: endpoint.host(), seed: seed() };
     let mut reply = Reply::new(&source, head_of(&response));
@@ -237,7 +237,13 @@ async fn receive(
             return Some(end);
         }
         // Time in which nobody took the events is not the server's silence.
-        watch.heard(shown, reply.is_finishing());
+        watch.heard();
+        if shown {
+            watch.progressed();
+        }
+        if reply.is_finishing() {
+            watch.finishing();
+        }
     }
 }
 
@@ -249,7 +255,7 @@ struct Passage<'a> {
 
 impl Passage<'_> {
     /// The end, when it was among the events.
-    async fn pass(&mut self, events: Vec<StreamEvent>) -> Option<EndState> {
+    async fn pass(&self, events: Vec<StreamEvent>) -> Option<EndState> {
         let mut end = None;
         for mut event in events {
             self.redact(&mut event);
@@ -264,13 +270,13 @@ impl Passage<'_> {
     }
 
     fn redact(&self, event: &mut StreamEvent) {
-        let Some(key) = &self.endpoint.key else { return };
+        let clean = |text: &str| self.endpoint.redact(text);
         match event {
-            StreamEvent::End(EndState::Failed(error)) => error.redact(|text| key.redact(text)),
+            StreamEvent::End(EndState::Failed(error)) => error.redact(clean),
             StreamEvent::End(EndState::Interrupted { cause: Interruption::Io(words), .. }) => {
-                *words = key.redact(words).into();
+                *words = clean(words).into();
             }
-            StreamEvent::Warning(warning) => warning.detail = key.redact(&warning.detail),
+            StreamEvent::Warning(warning) => warning.detail = clean(&warning.detail),
             _ => {}
         }
     }
@@ -302,16 +308,20 @@ impl<'a> Watch<'a> {
         self.grace.map_or(deadline, |grace| grace.min(deadline))
     }
 
-    /// Bytes came, and among them something to show or not.
-    fn heard(&mut self, shown: bool, finishing: bool) {
-        let now = Instant::now();
-        self.idle = now + self.timeouts.idle;
-        if shown {
-            self.progress = now + self.timeouts.progress;
-        }
-        if finishing && self.grace.is_none() {
-            self.grace = Some(now + self.timeouts.grace);
-        }
+    /// Bytes came.
+    fn heard(&mut self) {
+        self.idle = Instant::now() + self.timeouts.idle;
+    }
+
+    /// Something to show came.
+    fn progressed(&mut self) {
+        self.progress = Instant::now() + self.timeouts.progress;
+    }
+
+    /// The provider said why it stopped.
+    fn finishing(&mut self) {
+        let grace = Instant::now() + self.timeouts.grace;
+        self.grace.get_or_insert(grace);
     }
 }
 
@@ -345,17 +355,16 @@ pub(super) fn not_sent(error: reqwest::Error) -> StreamError {
     StreamError { retry, ..StreamError::new(class, words(error)) }
 }
 
-/// What an error says down to its cause, without the address.
+/// What an error says, from its cause down, and without the address. What stands above the
+/// cause only says that a request failed.
 fn words(error: reqwest::Error) -> String {
     let error = error.without_url();
-    let mut words = error.to_string();
+    let mut words = Vec::new();
     let mut cause = error.source();
     while let Some(inner) = cause {
-        let text = inner.to_string();
-        if !words.contains(&text) {
-            words = format!("{words}: {text}");
-        }
+        words.push(inner.to_string());
         cause = inner.source();
     }
-    words
+    words.dedup();
+    if words.is_empty() { error.to_string() } else { words.join(": ") }
 }

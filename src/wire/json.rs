@@ -27,6 +27,9 @@ pub(super) fn parse(text: &str) -> Result<(Value, Repair), serde_json::Error> {
 
 /// Byte offset of a parse error.
 pub(super) fn error_byte(text: &str, error: &serde_json::Error) -> usize {
+    if error.is_eof() {
+        return text.len();
+    }
     let line_start: usize =
         text.split_inclusive('\n').take(error.line().saturating_sub(1)).map(str::len).sum();
     (line_start + error.column().saturating_sub(1)).min(text.len())
@@ -119,8 +122,9 @@ mod tests {
 
     #[test]
     fn errors_point_at_their_byte() {
-        let text = "{\n\"q\": tru";
-        let error = parse(text).unwrap_err();
-        assert_eq!(error_byte(text, &error), 10);
+        for (text, byte) in [("{\n\"q\": tru", 10), ("{\"q\":1}{", 7), ("", 0), ("{\n\"q\": x}", 7)]
+        {
+            assert_eq!(error_byte(text, &parse(text).unwrap_err()), byte, "{text}");
+        }
     }
 }

@@ -77,9 +77,7 @@ async fn list(http: &Http, endpoint: &Endpoint) -> Result<Vec<ModelInfo>, Stream
     let text = String::from_utf8_lossy(&body);
     if !head.is_success() {
         let mut error = error::of_response(&head, &text);
-        if let Some(key) = &endpoint.key {
-            error.redact(|text| key.redact(text));
-        }
+        error.redact(|text| endpoint.redact(text));
         return Err(error);
     }
     read_models(endpoint.wire, &text)

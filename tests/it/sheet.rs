@@ -344,6 +344,13 @@ proptest! {
     #[test]
     fn fenwick_finds_what_plain_sums_find(values in proptest::collection::vec(0.0..100.0_f64, 1..200), at in 0.0..1.0_f64) {
         let fenwick = Fenwick::new(values.clone());
+        let mut pushed = Fenwick::default();
+        values.iter().for_each(|value| pushed.push(*value));
+        pushed.truncate(values.len() / 2);
+        values.iter().skip(values.len() / 2).for_each(|value| pushed.push(*value));
+        for count in [0, values.len() / 3, values.len()] {
+            prop_assert!((pushed.prefix(count) - fenwick.prefix(count)).abs() < 1e-6);
+        }
         let y = at * values.iter().sum::<f64>();
         let (index, within) = fenwick.find(y);
         let before: f64 = values.iter().take(index).sum();

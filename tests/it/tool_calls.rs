@@ -112,7 +112,7 @@ fn message(role: Role, parts: Vec<Part>) -> Message {
 
 fn specs(message: &Message, registry: &Registry, open: bool) -> Vec<Spec> {
     let wrap = |fold: Fold, _usual: bool| open && !matches!(fold.kind, FoldKind::Wrap(_));
-    compose(message, &Surroundings::default(), registry, &wrap)
+    compose(message, &Surroundings::default(), registry, &wrap).specs
 }
 
 /// Everything a message says, one slug a line: labels, plain texts and outputs.
@@ -208,7 +208,7 @@ fn a_huge_output_is_windowed_and_can_be_opened() {
     let closed = compose(&output, &Surroundings::default(), &Registry::default(), &|fold, _| {
         fold.kind == FoldKind::Call
     });
-    let shown = words(&closed);
+    let shown = words(&closed.specs);
     assert!(shown.contains("line 11\n") && !shown.contains("line 12\n"), "{shown}");
     assert!(shown.contains("show 4988 more lines"), "{shown}");
     let open = words(&specs(&output, &Registry::default(), true));

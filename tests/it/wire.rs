@@ -1,5 +1,12 @@
 //! Providers: bytes to events without IO, requests, retries, and real sockets.
 
+#![expect(
+    clippy::unwrap_used,
+    clippy::print_stdout,
+    clippy::disallowed_methods,
+    reason = "tests: a panic is a failure, and skipping is said aloud"
+)]
+
 // What a list of events tells, and ways to cut bytes.
 mod told;
 // Our own small streams, whose events stand beside them.

@@ -54,7 +54,7 @@ pub struct Config {
 
 impl Default for Config {
     fn default() -> Self {
-        Self { cache_bytes: 16 * 1024 * 1024 }
+        Self { cache_bytes: 8 * 1024 * 1024 }
     }
 }
 

@@ -30,7 +30,7 @@ const TAILS: usize = 3;
 const TAIL_BYTES: Range<usize> = 1 << 10..1 << 20;
 const TAIL_TOKENS: usize = 128 << 10;
 /// Languages that may be in use at a time: each keeps its compiled expressions.
-const LANGUAGES: usize = 8;
+const LANGUAGES: usize = 2;
 
 /// The grammars, and what is remembered between texts.
 pub(super) struct Parser {

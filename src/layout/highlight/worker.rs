@@ -32,7 +32,7 @@ pub(super) struct Done {
 const IN_HAND: usize = 8;
 /// Grammars take 10 MB and up to 20 more for each language in use. They are let go after
 /// a while without code, and loaded again in some 20 ms.
-const GRAMMARS_KEPT: Duration = Duration::from_secs(20);
+const GRAMMARS_KEPT: Duration = Duration::from_secs(5);
 
 /// Requests in front of the worker.
 pub(super) struct Queue {

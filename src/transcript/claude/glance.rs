@@ -25,12 +25,21 @@ struct Record<'a> {
     kind: &'a [u8],
     subtype: &'a [u8],
     has_message: bool,
-    is_meta: bool,
-    is_compact_summary: bool,
+    purpose: Purpose,
     logical_parent: Option<Link>,
     title: Option<(&'a [u8], u8)>,
     leaf: Option<u64>,
-    is_error: bool,
+}
+
+/// What a record is for; of several the last counts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+enum Purpose {
+    #[default]
+    Conversation,
+    /// For the model only.
+    Meta,
+    ApiError,
+    CompactSummary,
 }
 
 impl<'a> Record<'a> {
@@ -43,9 +52,9 @@ impl<'a> Record<'a> {
             b"logicalParentUuid" => self.logical_parent = Some(link(cursor)?),
             b"timestamp" => glance.time_ms = time_ms(cursor)?,
             b"isSidechain" => glance.side = cursor.flag()?,
-            b"isMeta" => self.is_meta = cursor.flag()?,
-            b"isCompactSummary" => self.is_compact_summary = cursor.flag()?,
-            b"isApiErrorMessage" => self.is_error = cursor.flag()?,
+            b"isMeta" => self.mark(Purpose::Meta, cursor)?,
+            b"isCompactSummary" => self.mark(Purpose::CompactSummary, cursor)?,
+            b"isApiErrorMessage" => self.mark(Purpose::ApiError, cursor)?,
             b"message" if cursor.peek() == Some(b'{') => {
                 self.has_message = true;
                 glance.message_id = message(cursor, &mut glance.content)?;
@@ -55,6 +64,13 @@ impl<'a> Record<'a> {
             b"customTitle" | b"title" => self.take_title(cursor, 3)?,
             b"leafUuid" => self.leaf = cursor.string_or_skip()?.map(hash),
             _ => cursor.skip()?,
+        }
+        Ok(())
+    }
+
+    fn mark(&mut self, purpose: Purpose, cursor: &mut Cursor<'_>) -> Walk<()> {
+        if cursor.flag()? {
+            self.purpose = self.purpose.max(purpose);
         }
         Ok(())
     }
@@ -72,10 +88,12 @@ impl<'a> Record<'a> {
             _ if glance.side && self.has_message => RecordKind::Sidechain,
             b"user" if self.has_message => self.user(glance),
             b"assistant" if self.has_message => {
-                glance.failed = self.is_error;
+                glance.failed = self.purpose == Purpose::ApiError;
                 RecordKind::Assistant
             }
-            b"system" if self.is_meta => housekeep(glance, housekeeping::HIDDEN_MESSAGE),
+            b"system" if self.purpose == Purpose::Meta => {
+                housekeep(glance, housekeeping::HIDDEN_MESSAGE)
+            }
             b"system" => RecordKind::Notice,
             b"summary" | b"custom-title" | b"ai-title" => self.titled(glance),
             other => match housekeeping::claude_code(other) {
@@ -89,9 +107,9 @@ impl<'a> Record<'a> {
         let only_results = !glance.content.has_words && !glance.content.results.is_empty();
         if only_results {
             RecordKind::Result
-        } else if self.is_compact_summary {
+        } else if self.purpose == Purpose::CompactSummary {
             RecordKind::Notice
-        } else if self.is_meta {
+        } else if self.purpose == Purpose::Meta {
             housekeep(glance, housekeeping::HIDDEN_MESSAGE)
         } else {
             RecordKind::User

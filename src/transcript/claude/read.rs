@@ -5,7 +5,6 @@ use serde_json::Value;
 use crate::{
     model::{Message, MessageId, NoticeKind, Part, Role, ToolResult, Usage},
     transcript::{
-        mend,
         parts::{Loaded, grouped, light, stop_reason, time_ms},
         read::{blank, key, notice},
     },
@@ -13,11 +12,6 @@ use crate::{
 
 /// Characters of each message of a sub-agent that its summary shows.
 const DIGEST_CHARS: usize = 300;
-
-/// The id of a record.
-pub(crate) fn id(bytes: &[u8]) -> Option<String> {
-    mend::parse(bytes).ok()?.get("uuid")?.as_str().map(str::to_owned)
-}
 
 /// The message that a record is.
 pub(crate) fn message(loaded: &Loaded) -> Message {

@@ -76,7 +76,7 @@ struct Message<'a> {
     role: &'a [u8],
     call_id: &'a [u8],
     stop: &'a [u8],
-    has_error_text: bool,
+    error: &'a [u8],
     is_error: bool,
     is_hidden: bool,
     is_cancelled: bool,
@@ -91,16 +91,12 @@ impl<'a> Message<'a> {
             match key {
                 b"role" => message.role = cursor.string_or_skip()?.unwrap_or(b""),
                 b"content" => content.take(cursor)?,
-                b"attachments" if cursor.peek() == Some(b'[') => cursor.elements(|cursor| {
-                    content.part(3);
-                    cursor.skip()
-                })?,
+                b"attachments" if cursor.peek() == Some(b'[') => {
+                    cursor.elements(|cursor| content.block(cursor))?;
+                }
                 b"toolCallId" => message.call_id = cursor.string_or_skip()?.unwrap_or(b""),
                 b"stopReason" => message.stop = cursor.string_or_skip()?.unwrap_or(b""),
-                b"errorMessage" => {
-                    message.has_error_text =
-                        cursor.string_or_skip()?.is_some_and(|text| !json::is_blank(text));
-                }
+                b"errorMessage" => message.error = cursor.string_or_skip()?.unwrap_or(b""),
                 b"isError" => message.is_error = cursor.flag()?,
                 b"display" => message.is_hidden = !cursor.flag()?,
                 b"cancelled" => message.is_cancelled = cursor.flag()?,
@@ -117,7 +113,7 @@ impl<'a> Message<'a> {
         match self.role {
             b"user" | b"user-with-attachments" => RecordKind::User,
             b"assistant" => {
-                glance.failed = self.has_error_text && self.stop != b"aborted";
+                glance.failed = !json::is_blank(self.error) && self.stop != b"aborted";
                 RecordKind::Assistant
             }
             b"toolResult" => {

@@ -10,16 +10,10 @@ use crate::{
         Usage,
     },
     transcript::{
-        mend,
         parts::{Loaded, grouped, image, light, stop_reason, text_part, time_ms},
         read::{blank, key, notice},
     },
 };
-
-/// The id of an entry.
-pub(crate) fn id(bytes: &[u8]) -> Option<String> {
-    mend::parse(bytes).ok()?.get("id")?.as_str().map(str::to_owned)
-}
 
 /// The message that an entry is.
 pub(crate) fn message(loaded: &Loaded) -> Message {
@@ -52,7 +46,11 @@ pub(crate) fn message(loaded: &Loaded) -> Message {
         }
         ("label", _) => vec![notice(NoticeKind::Label, &label(entry))],
         ("session_info", _) => {
-            vec![notice(NoticeKind::Label, &format!("Title: {}", text("name").trim()))]
+            let words = match text("name").trim() {
+                "" => "Title removed".to_owned(),
+                title => format!("Title: {title}"),
+            };
+            vec![notice(NoticeKind::Label, &words)]
         }
         _ => vec![loaded.raw("unexpected entry", entry)],
     };

@@ -1,4 +1,4 @@
-//! OpenAI Chat Completions, and all servers that mean it.
+//! `OpenAI` Chat Completions, and all servers that mean it.
 
 use serde_json::{Map, Value};
 

@@ -125,6 +125,8 @@ fn image(data: &Value) -> Image {
 fn finish(reason: &str, words: Option<&str>, draft: &mut Draft) -> Next {
     match reason {
         "STOP" => draft.finish(StopReason::Stop),
+        // No word of the vendor's, but of servers that stand in for it.
+        "FUNCTION_CALL" | "TOOL_CALL" => draft.finish(StopReason::ToolUse),
         "MAX_TOKENS" => draft.finish(StopReason::Length),
         "FINISH_REASON_UNSPECIFIED" => {}
         "MALFORMED_FUNCTION_CALL" | "UNEXPECTED_TOOL_CALL" | "TOO_MANY_TOOL_CALLS" => {

@@ -12,7 +12,7 @@ const DEFAULT_TOKENS: u32 = 8192;
 
 pub(super) fn body(request: &Request, entries: &[Entry<'_>]) -> Map<String, Value> {
     let limit = request.max_tokens.unwrap_or(DEFAULT_TOKENS);
-    let budget = request.thinking.budget().filter(|_| may_think(entries));
+    let budget = super::budget(request.thinking).filter(|_| may_think(entries));
     // Thinking counts against the limit, which must leave room for the answer.
     let limit = budget.map_or(limit, |budget| limit.max(budget + 1024));
     let mut body = fields(json!({"model": request.model, "max_tokens": limit, "stream": true}));

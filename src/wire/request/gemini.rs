@@ -39,7 +39,7 @@ fn thinking(request: &Request) -> Option<Value> {
         return None;
     }
     let mut config = fields(json!({"includeThoughts": true}));
-    match (request.thinking, request.thinking.budget()) {
+    match (request.thinking, super::budget(request.thinking)) {
         (ThinkingLevel::Low | ThinkingLevel::Off, _) if is_third => {
             config.insert("thinkingLevel".into(), "low".into());
         }

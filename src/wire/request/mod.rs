@@ -12,6 +12,7 @@ use std::sync::Arc;
 use serde_json::{Map, Value};
 
 use super::endpoint::Endpoint;
+pub use crate::model::ThinkingLevel;
 use crate::model::{
     Message,
     stream::{Echo, OptionalField, Wire},
@@ -34,7 +35,7 @@ pub struct Request {
     pub thinking: ThinkingLevel,
     /// Fields to leave out, because the server refused them.
     pub without: Vec<OptionalField>,
-    /// Fields of the provider's own, which outrank ours.
+    /// Fields of the provider's own, which outrank ours; objects are merged.
     pub extra: Map<String, Value>,
 }
 
@@ -65,43 +66,13 @@ pub struct ToolSpec {
     pub parameters: Value,
 }
 
-/// How much a model should think before it answers.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum ThinkingLevel {
-    /// As the provider likes.
-    #[default]
-    Default,
-    /// Not at all, where that can be chosen.
-    Off,
-    /// A little.
-    Low,
-    /// Some.
-    Medium,
-    /// A lot.
-    High,
-}
-
-impl ThinkingLevel {
-    /// The word that most providers use; none for the two that are no amount.
-    #[must_use]
-    pub fn effort(self) -> Option<&'static str> {
-        match self {
-            Self::Default | Self::Off => None,
-            Self::Low => Some("low"),
-            Self::Medium => Some("medium"),
-            Self::High => Some("high"),
-        }
-    }
-
-    /// Tokens for thinking, for providers that count them.
-    #[must_use]
-    fn budget(self) -> Option<u32> {
-        match self {
-            Self::Default | Self::Off => None,
-            Self::Low => Some(2048),
-            Self::Medium => Some(8192),
-            Self::High => Some(24_576),
-        }
+/// Tokens for thinking, for providers that count them.
+fn budget(level: ThinkingLevel) -> Option<u32> {
+    match level {
+        ThinkingLevel::Default | ThinkingLevel::Off => None,
+        ThinkingLevel::Low => Some(2048),
+        ThinkingLevel::Medium => Some(8192),
+        ThinkingLevel::High => Some(24_576),
     }
 }
 
@@ -117,7 +88,12 @@ pub fn body(request: &Request, endpoint: &Endpoint) -> Value {
         Wire::Gemini => gemini::body(request, &entries),
     };
     for (key, value) in &request.extra {
-        body.insert(key.clone(), value.clone());
+        match (body.get_mut(key), value) {
+            (Some(Value::Object(ours)), Value::Object(theirs)) => ours.extend(theirs.clone()),
+            _ => {
+                body.insert(key.clone(), value.clone());
+            }
+        }
     }
     Value::Object(body)
 }

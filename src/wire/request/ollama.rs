@@ -29,7 +29,7 @@ pub(super) fn body(request: &Request, entries: &[Entry<'_>]) -> Map<String, Valu
 /// The context to ask for. Left to itself the server cuts the history without a word; a
 /// power of two changes rarely, and each change makes it load the model anew.
 fn context_tokens(messages: &[Value], max_tokens: Option<u32>) -> u64 {
-    let bytes: usize = messages.iter().map(|message| text_bytes(message)).sum();
+    let bytes: usize = messages.iter().map(text_bytes).sum();
     let tokens = bytes as u64 / 3 + u64::from(max_tokens.unwrap_or(2048)) + 1024;
     tokens.next_power_of_two().clamp(8192, 131_072)
 }

@@ -1,4 +1,4 @@
-//! OpenAI Responses.
+//! `OpenAI` Responses.
 
 use serde_json::{Map, Value, json};
 

@@ -241,12 +241,24 @@ fn p20() {
     {
         let mut sim = tags(before);
         sim.text(&edit()).text(&read()).wake();
-        sim.presenter.set_tool_mode(after);
+        sim.presenter.setup.mode = after;
         sim.settle();
         let run = sim.log.iter().filter(|line| line.starts_with("run ")).count();
         assert_eq!(run, runs, "{before:?} became {after:?}");
         assert_eq!(sim.state(), "2,t,f,f");
     }
+}
+
+#[test]
+fn p20_a_row_that_is_dropped_half_said() {
+    let mut sim = serial();
+    sim.text(&edit()).wake().settle();
+    sim.presenter.setup.mode = ToolMode::Parallel;
+    sim.text("tail").wake().settle();
+    sim.presenter.setup.mode = ToolMode::Serial;
+    sim.text(" and more").wake().end(done()).wake();
+    assert_eq!(sim.rows(), ["tail and more"]);
+    assert!(sim.presenter.is_over());
 }
 
 #[test]

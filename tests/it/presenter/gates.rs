@@ -177,7 +177,7 @@ fn x11() {
 #[test]
 fn x12() {
     let mut sim = tags(ToolMode::Parallel);
-    sim.presenter.set_planning(Planning::Strict);
+    sim.presenter.setup.planning = Planning::Strict;
     sim.text("<write_to_file><path>a").log.clear();
     sim.wake().wake();
     sim.expect(&["note 0 PlanMode"], "0,f,f,f");

@@ -181,12 +181,66 @@ fn an_error_page_of_any_size_is_read_in_part() {
 }
 
 #[test]
+fn errors_are_understood_in_any_dress() {
+    let cases = [
+        (400, "{\"error\":\"plain words\"}", ErrorClass::BadRequest, "plain words"),
+        (422, "{\"detail\":\"no such field\"}", ErrorClass::BadRequest, "no such field"),
+        (401, "{\"message\":\"who are you\"}", ErrorClass::Auth, "who are you"),
+        (
+            404,
+            "[{\"error\":{\"status\":\"NOT_FOUND\",\"message\":\"m\"}}]",
+            ErrorClass::NotFound,
+            "m",
+        ),
+        (
+            500,
+            "data: {\"error\":{\"message\":\"framed\"}}\n\ndata: [DONE]\n\n",
+            ErrorClass::Server,
+            "framed",
+        ),
+        (500, "event: error\ndata: {\"error\":\"cut\"}", ErrorClass::Server, "cut"),
+        (503, "upstream is\ngone", ErrorClass::Overloaded, "upstream is gone"),
+        (
+            502,
+            "<HTML><Title>\n Bad\n  Gateway</title>",
+            ErrorClass::ProxyHtml,
+            "HTTP 502: Bad Gateway",
+        ),
+        (418, "", ErrorClass::BadRequest, "HTTP 418"),
+        (
+            400,
+            "{\"error\":{\"message\":\"torn",
+            ErrorClass::BadRequest,
+            "{\"error\":{\"message\":\"torn",
+        ),
+        (
+            400,
+            "{\"error\":{\"message\":\"prompt is too long\"}}",
+            ErrorClass::ContextLength,
+            "prompt is too long",
+        ),
+        (
+            429,
+            "{\"error\":{\"code\":429,\"message\":\"Provider error\",\"metadata\":{\"raw\":\"busy\"}}}",
+            ErrorClass::RateLimit,
+            "Provider error: busy",
+        ),
+    ];
+    for (status, body, class, message) in cases {
+        let head = Head { status, ..Head::default() };
+        let events = read(&source(Wire::Chat), &head, &[body.as_bytes()], BodyEnd::Eof);
+        let told = Told::of(&events);
+        assert_eq!((told.error().class, &*told.error().message), (class, message), "{body}");
+    }
+}
+
+#[test]
 fn a_bomb_is_stopped_by_the_limit_of_the_body() {
     use std::io::Write as _;
     let mut bomb = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::best());
-    let zeros = vec![b'\n'; 1 << 20];
+    let line = [vec![b'x'; (1 << 20) - 1], vec![b'\n']].concat();
     for _ in 0..600 {
-        bomb.write_all(&zeros).unwrap();
+        bomb.write_all(&line).unwrap();
     }
     let bomb = bomb.finish().unwrap();
     let header = |name: &str| match name {
@@ -196,6 +250,15 @@ fn a_bomb_is_stopped_by_the_limit_of_the_body() {
     };
     let events = read(&source(Wire::Chat), &Head::read(200, header, 0), &[&bomb], BodyEnd::Eof);
     assert_eq!(Told::of(&events).error().class, ErrorClass::TooLarge);
+}
+
+#[test]
+fn signs_of_life_alone_end_the_reply_some_time() {
+    let body = ":\n".repeat(70_000);
+    let events =
+        read(&source(Wire::Chat), &head("text/event-stream"), &[body.as_bytes()], BodyEnd::Stalled);
+    let told = Told::of(&events);
+    assert_eq!((told.error().class, told.keep_alives), (ErrorClass::Protocol, 65_536));
 }
 
 #[test]

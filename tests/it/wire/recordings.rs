@@ -42,6 +42,7 @@ const STREAMS: &[(&str, Wire)] = &[
     ("vercelai-anthropic", Wire::Anthropic),
     ("vercelai-groq", Wire::Chat),
     ("vercelai-lmstudio", Wire::Responses),
+    ("vercelai-openai-text", Wire::Chat),
     ("vercelai-openai", Wire::Responses),
     ("vercelai-xai-tool-call", Wire::Chat),
     ("vercelai-xai-x-search-tool", Wire::Responses),
@@ -86,11 +87,18 @@ fn bodies(name: &str, bytes: &[u8], wire: Wire) -> Vec<(&'static str, Vec<u8>)> 
         // Payloads without their framing, or whole bodies, one a line.
         _ if name.ends_with(".chunks.jsonl") => {
             let lines = String::from_utf8(bytes.to_vec()).unwrap();
-            let mut body: String = lines.lines().map(|line| format!("data: {line}\n\n")).collect();
-            if wire == Wire::Chat {
-                body.push_str("data: [DONE]\n\n");
+            let done = if wire == Wire::Chat { "data: [DONE]\n\n" } else { "" };
+            let mut streams = vec![String::new()];
+            for line in lines.lines() {
+                // One file may hold a reply and the one after it.
+                if line.contains("\"response.created\"") && !streams[0].is_empty() {
+                    streams.push(String::new());
+                }
+                let last = streams.last_mut().unwrap();
+                *last += &format!("data: {line}\n\n");
             }
-            vec![("text/event-stream", body.into_bytes())]
+            let bodies = streams.into_iter().map(|stream| (stream + done).into_bytes());
+            bodies.map(|body| ("text/event-stream", body)).collect()
         }
         _ => {
             let lines = String::from_utf8(bytes.to_vec()).unwrap();
@@ -128,7 +136,11 @@ fn check(name: &str, wire: Wire, content_type: &str, body: &[u8]) -> Vec<String>
     };
     let failed = name.contains("tool_use_failed") || (name.contains("gemini-cli") && plain.fails);
     compare("end", end, if failed { "malformed_call" } else { "complete" });
-    compare("warnings", &format!("{:?}", unexpected(&told.warnings)), "[]");
+    let mut warnings = told.warnings.clone();
+    // New kinds of events are no fault; and one of these servers never says why it stopped.
+    warnings.retain(|code| *code != "unknown_part");
+    warnings.retain(|code| *code != "no_finish_reason" || !name.starts_with("llm-tools_streaming"));
+    compare("warnings", &format!("{warnings:?}"), "[]");
     let mut chance = Chance(11);
     for _ in 0..5 {
         let cut = chance.cut(body);
@@ -137,11 +149,6 @@ fn check(name: &str, wire: Wire, content_type: &str, body: &[u8]) -> Vec<String>
         }
     }
     failures
-}
-
-/// Warnings that recorded streams give no reason for.
-fn unexpected(warnings: &[&'static str]) -> Vec<&'static str> {
-    warnings.iter().filter(|code| !matches!(**code, "unknown_part")).copied().collect()
 }
 
 /// A second reading of a stream, as naive as can be.
@@ -186,7 +193,10 @@ impl Plain {
         for call in delta["tool_calls"].as_array().into_iter().flatten() {
             let label = call["index"].to_string();
             let place = self.labelled(&label);
-            self.calls[place].0 += call["function"]["name"].as_str().unwrap_or_default();
+            // Some servers repeat the name with every fragment.
+            if let Some(name) = call["function"]["name"].as_str() {
+                name.clone_into(&mut self.calls[place].0);
+            }
             self.calls[place].1 += call["function"]["arguments"].as_str().unwrap_or_default();
         }
     }

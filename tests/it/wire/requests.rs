@@ -451,7 +451,10 @@ fn keys_stay_where_they_belong() {
     let key = Key::new(" sk-CANARY ").unwrap();
     assert!(Key::new("  ").is_none());
     assert!(!format!("{key:?}").contains("CANARY"));
-    assert_eq!(key.redact("wrong key sk-CANARY!"), "wrong key [key]!");
+    let mut azure = endpoint(Wire::Chat).with_key(Some(key.clone()));
+    azure.headers.push(("api-key".into(), "0123-CANARY-4567".into()));
+    assert!(!format!("{azure:?}").contains("CANARY"));
+    assert_eq!(azure.redact("sk-CANARY, 0123-CANARY-4567!"), "[secret], [secret]!");
     let at =
         |base: &str| Endpoint::new("x", Wire::Gemini, base).unwrap().with_key(Some(key.clone()));
     for private in [

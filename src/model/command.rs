@@ -1,0 +1,105 @@
+//! What is asked of a running conversation.
+
+use std::sync::Arc;
+
+use super::message::Image;
+
+/// Names one thing that the user wrote, so that its fate can be told. Whoever sends it
+/// chooses a number that it has not used before.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Ticket(pub u64);
+
+/// Something for the one who runs a conversation to do.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Command {
+    /// Say this, and have it answered. While an answer is arriving it waits for its turn.
+    Send(Draft),
+    /// Stop what is going on. What arrived stays.
+    Stop,
+    /// Have the last prompt answered anew; while waiting to try again, try now.
+    Retry,
+    /// Say this in the place of the last prompt, and have it answered. What followed that
+    /// prompt is put aside.
+    EditLast(Draft),
+    /// Let another model answer from now on.
+    SetModel {
+        /// A provider that is known to the engine.
+        provider: Arc<str>,
+        /// The model, by its provider's name for it.
+        model: Arc<str>,
+    },
+    /// How much the model should think from now on.
+    SetThinking(ThinkingLevel),
+    /// What the model is told about its task from now on.
+    SetSystem(Option<Arc<str>>),
+    /// How many tokens a reply may have from now on.
+    SetMaxTokens(Option<u32>),
+}
+
+/// What the user wrote.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Draft {
+    /// Its name.
+    pub ticket: Ticket,
+    /// The words.
+    pub text: Arc<str>,
+    /// What goes with them.
+    pub attachments: Vec<Attachment>,
+}
+
+impl Draft {
+    /// Words alone.
+    #[must_use]
+    pub fn text(ticket: Ticket, text: impl Into<Arc<str>>) -> Self {
+        Self { ticket, text: text.into(), attachments: Vec::new() }
+    }
+
+    /// True when it says nothing.
+    #[must_use]
+    pub fn is_blank(&self) -> bool {
+        self.text.trim().is_empty() && self.attachments.is_empty()
+    }
+}
+
+/// Something that goes with a prompt.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Attachment {
+    /// A picture.
+    Image(Image),
+    /// The text of a file.
+    Document {
+        /// The file's name.
+        name: Arc<str>,
+        /// What stands in it.
+        text: Arc<str>,
+    },
+}
+
+/// How much a model should think before it answers.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum ThinkingLevel {
+    /// As the provider likes.
+    #[default]
+    Default,
+    /// Not at all, where that can be chosen.
+    Off,
+    /// A little.
+    Low,
+    /// Some.
+    Medium,
+    /// A lot.
+    High,
+}
+
+impl ThinkingLevel {
+    /// The word that most providers use; none for the two that are no amount.
+    #[must_use]
+    pub fn effort(self) -> Option<&'static str> {
+        match self {
+            Self::Default | Self::Off => None,
+            Self::Low => Some("low"),
+            Self::Medium => Some("medium"),
+            Self::High => Some("high"),
+        }
+    }
+}
