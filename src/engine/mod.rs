@@ -1,8 +1,9 @@
-//! Work that goes on beside the UI: reading conversations from files.
+//! Work that goes on beside the UI: running conversations, and reading them from files.
 //!
 //! Nothing here draws, and nothing here makes the UI wait: it hands over finished
 //! messages, and takes wishes that the newest one replaces.
 
+pub mod live;
 pub mod prepare;
 pub mod reader;
 

@@ -52,7 +52,7 @@ fn prepare_call(call: &mut ToolCall) {
     }
 }
 
-fn prepare_result(result: &mut ToolResult) {
+pub(super) fn prepare_result(result: &mut ToolResult) {
     prepare_output(&mut result.output);
     result.images.iter_mut().for_each(prepare_image);
 }
@@ -71,7 +71,7 @@ fn prepare_output(output: &mut Output) {
 
 /// Reads the size from the header alone; a picture that lies about it is caught when it
 /// is decoded.
-fn prepare_image(image: &mut Image) {
+pub(super) fn prepare_image(image: &mut Image) {
     let ImageData::Bytes(bytes) = &image.data else { return };
     if image.size.is_none() {
         image.size = header_size(bytes);

@@ -8,9 +8,10 @@ use std::{ops::Range, sync::Arc};
 use pulldown_cmark::{BlockQuoteKind, CodeBlockKind, Event, HeadingLevel, Tag, TagEnd};
 
 use super::{
-    hygiene,
     html::{self, HtmlPart},
+    hygiene,
     inline::Leaf,
+    partial,
     spans::{Fence, Span},
     table::Table,
 };
@@ -218,10 +219,7 @@ impl<'a> Builder<'a> {
         match tag {
             TagEnd::Paragraph => self.end_paragraph(range.end),
             TagEnd::Heading(level) => self.end_heading(level, range),
-            TagEnd::BlockQuote(_)
-            | TagEnd::List(_)
-            | TagEnd::Item
-            | TagEnd::FootnoteDefinition => {
+            TagEnd::BlockQuote(_) | TagEnd::List(_) | TagEnd::Item | TagEnd::FootnoteDefinition => {
                 self.close_leaf(range.end);
                 while matches!(self.top().kind, FrameKind::Details(..)) {
                     self.end_frame();
@@ -370,11 +368,16 @@ impl<'a> Builder<'a> {
         if !self.input.streaming || range.end < self.input.visible {
             return false;
         }
-        let source = self.input.original.get(range.start..self.input.visible).unwrap_or_default();
+        let (before, source) =
+            self.input.original.split_at_checked(range.start).unwrap_or_default();
+        let column = before.len() - partial::last_line(before);
+        let source = source.get(..self.input.visible - range.start).unwrap_or_default();
         let mut lines = source.lines();
         let first = lines.next().unwrap_or_default().as_bytes();
         let Some(fence) = Fence::opens(first) else { return false };
-        !fence.closes(lines.next_back().unwrap_or_default().as_bytes())
+        let last = lines.next_back().unwrap_or_default();
+        let indent = last.len() - last.trim_start_matches(' ').len();
+        indent > column + 3 || !fence.closes(last.as_bytes())
     }
 
     fn html_text(&mut self, text: &str, range: &Range<usize>) {
@@ -466,7 +469,8 @@ impl<'a> Builder<'a> {
     }
 
     fn depth(&self) -> usize {
-        let is_container = |frame: &&Frame| !matches!(frame.kind, FrameKind::Root | FrameKind::Item { .. });
+        let is_container =
+            |frame: &&Frame| !matches!(frame.kind, FrameKind::Root | FrameKind::Item { .. });
         self.frames.iter().filter(is_container).count()
     }
 

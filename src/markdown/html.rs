@@ -74,7 +74,8 @@ fn push_raw<'a>(parts: &mut Vec<HtmlPart<'a>>, text: &'a str) {
         text = after;
     }
     let text = text.trim_matches(['\n', '\r']).trim_end();
-    let only_breaks = text.split_ascii_whitespace().all(|word| inline_tag(word) == InlineTag::Break);
+    let only_breaks =
+        text.split_ascii_whitespace().all(|word| inline_tag(word) == InlineTag::Break);
     if !only_breaks {
         parts.push(HtmlPart::Raw(text));
     }

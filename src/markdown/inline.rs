@@ -46,7 +46,13 @@ struct Piece {
 
 impl Piece {
     /// True when text that would begin at `begin` can be part of this piece.
-    fn goes_on(&self, style: Style, link: Option<usize>, source: Option<usize>, begin: usize) -> bool {
+    fn goes_on(
+        &self,
+        style: Style,
+        link: Option<usize>,
+        source: Option<usize>,
+        begin: usize,
+    ) -> bool {
         let next = self.source.map(|source| source + (begin - self.begin));
         !self.tag && self.style == style && self.link == link && source == next
     }
@@ -246,6 +252,9 @@ impl Leaf {
 
     /// The offset in the shown text of the input byte `at`, when it stands in plain text.
     pub(super) fn shown_offset(&self, at: usize) -> Option<usize> {
+        if !self.spans.is_empty() {
+            return None; // Tags that became styles have left the text.
+        }
         self.pieces.iter().rev().find_map(|piece| {
             let offset = at.checked_sub(piece.source?)?;
             (offset < piece.end - piece.begin).then_some(piece.begin + offset)

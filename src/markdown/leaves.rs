@@ -153,7 +153,7 @@ impl Builder<'_> {
                 if *display && self.in_paragraph() {
                     self.push_math(&tex, span.range.clone(), *closed);
                 } else if *closed {
-                    self.leaf_at(start).styled(&tex, Style::MATH);
+                    self.leaf_at(start).styled(&tex.replace('\n', " "), Style::MATH);
                 } else {
                     self.leaf_at(start).styled(written, Style::DIM);
                 }
@@ -167,7 +167,7 @@ impl Builder<'_> {
             return inner.trim().to_owned();
         }
         let lines = inner.trim().lines().map(|line| line.trim_start_matches(['>', ' ', '\t']));
-        lines.collect::<Vec<_>>().join("\n")
+        lines.collect::<Vec<_>>().join("\n").trim_end().to_owned()
     }
 
     fn inline_html(&mut self, html: &str, range: &Range<usize>) {

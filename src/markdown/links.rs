@@ -98,7 +98,8 @@ fn target_of(text: &str, kind: &LinkKind, word: &str, start: usize) -> Option<Ar
         return Some(text.into());
     }
     let before = word.get(..start)?.chars().next_back();
-    let free = before.is_none_or(|c| matches!(c, '(' | '*' | '_' | '~' | '"' | '\'') || !c.is_ascii());
+    let free =
+        before.is_none_or(|c| matches!(c, '(' | '*' | '_' | '~' | '"' | '\'') || !c.is_ascii());
     (begins("www.") && free).then(|| format!("http://{text}").into())
 }
 

@@ -19,13 +19,21 @@ pub(super) struct Open {
     pub(super) closers: String,
     /// The last byte before which nothing was open, at the start of a word.
     pub(super) safe: Option<usize>,
+    /// More words would stand in the text, not in a target, a tag or a code span.
+    pub(super) fluent: bool,
 }
 
 #[derive(Clone, Copy)]
 enum Opener {
     /// A delimiter run; what it opens begins at `body`.
-    Run { mark: u8, len: usize, body: usize },
-    Bracket { at: usize },
+    Run {
+        mark: u8,
+        len: usize,
+        body: usize,
+    },
+    Bracket {
+        at: usize,
+    },
 }
 
 /// Walks the paragraph in `leaf` and finds what is open at its end.
@@ -43,6 +51,7 @@ pub(super) fn find(text: &str, leaf: Range<usize>, spans: &[Span]) -> Open {
         closers: String::new(),
         safe: None,
         lonely_ticks: Vec::new(),
+        stopped: false,
     };
     walk.run();
     walk.finish()
@@ -59,6 +68,7 @@ struct Walk<'a> {
     closers: String,
     safe: Option<usize>,
     lonely_ticks: Vec<usize>,
+    stopped: bool,
 }
 
 /// Whether the walk goes on.
@@ -86,6 +96,7 @@ impl Walk<'_> {
                 _ => self.skip(1),
             };
             if matches!(step, Step::Stop) {
+                self.stopped = true;
                 return;
             }
         }
@@ -117,7 +128,7 @@ impl Walk<'_> {
             // Behind a space a closer would close nothing.
             self.cut = end;
         }
-        Open { cut: self.cut, closers: self.closers, safe: self.safe }
+        Open { cut: self.cut, closers: self.closers, safe: self.safe, fluent: !self.stopped }
     }
 
     fn skip(&mut self, bytes: usize) -> Step {
@@ -131,7 +142,12 @@ impl Walk<'_> {
         let letter = after.chars().next().is_some_and(char::is_alphabetic);
         let mut before = before.chars().rev().skip(1);
         let single = before.next().is_some_and(|c| c.is_alphanumeric() || matches!(c, '.' | ','));
-        if letter && self.at < self.bytes.len() && single && self.stack.is_empty() && self.lonely_ticks.is_empty() {
+        if letter
+            && self.at < self.bytes.len()
+            && single
+            && self.stack.is_empty()
+            && self.lonely_ticks.is_empty()
+        {
             self.safe = Some(self.at);
         }
         Step::On
@@ -179,7 +195,8 @@ impl Walk<'_> {
 
     fn tag(&mut self) -> Step {
         let rest = self.bytes.get(self.at + 1..).unwrap_or_default();
-        let begins = rest.first().is_none_or(|b| b.is_ascii_alphabetic() || matches!(b, b'/' | b'!'));
+        let begins =
+            rest.first().is_none_or(|b| b.is_ascii_alphabetic() || matches!(b, b'/' | b'!'));
         if !begins {
             return self.skip(1);
         }
@@ -246,7 +263,8 @@ impl Walk<'_> {
 
     /// True for the box of a task, which is no link text.
     fn is_task(&self, content: usize, end: usize) -> bool {
-        content == self.start + 1 && matches!(self.bytes.get(content..end), Some(b" " | b"x" | b"X"))
+        content == self.start + 1
+            && matches!(self.bytes.get(content..end), Some(b" " | b"x" | b"X"))
     }
 
     /// Reads a link's target; what is missing of it becomes closers.

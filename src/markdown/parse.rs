@@ -1,10 +1,6 @@
 //! The one place that runs the parser.
 
-use std::{
-    cell::Cell,
-    collections::HashMap,
-    ops::Range,
-};
+use std::{cell::Cell, collections::HashMap, ops::Range};
 
 use pulldown_cmark::{
     BrokenLink, BrokenLinkCallback, CowStr, Event, Options, Parser, RefDefs, Tag,
@@ -148,9 +144,8 @@ fn run<'a>(
     unresolved: &Cell<bool>,
     prefix: usize,
 ) -> Outcome {
-    let unshift = |range: &Range<usize>| {
-        range.start.saturating_sub(prefix)..range.end.saturating_sub(prefix)
-    };
+    let unshift =
+        |range: &Range<usize>| range.start.saturating_sub(prefix)..range.end.saturating_sub(prefix);
     let definitions = parser.reference_definitions().iter();
     let mut definitions: Vec<_> = definitions
         .filter(|(_, def)| def.span.start >= prefix)
@@ -199,9 +194,7 @@ fn expansion(event: &Event<'_>) -> usize {
         Event::Start(
             Tag::Link { link_type, dest_url, title, .. }
             | Tag::Image { link_type, dest_url, title, .. },
-        ) if !is_inline(*link_type) => {
-            dest_url.len() + title.len()
-        }
+        ) if !is_inline(*link_type) => dest_url.len() + title.len(),
         _ => 0,
     }
 }

@@ -7,6 +7,7 @@
 use super::{
     openers,
     spans::{self, Fence, Found, Rules, Span, SpanKind},
+    tail::is_wordly,
 };
 
 /// An unfinished HTML tag is held back for this many bytes.
@@ -27,6 +28,8 @@ pub(super) struct Prepared {
     pub(super) settled: usize,
     /// A byte at the start of a word before which no inline construct is open.
     pub(super) safe: Option<usize>,
+    /// The end of the last word, when more words would only lengthen what is shown.
+    pub(super) fluent: Option<usize>,
     /// Whether the text goes on.
     pub(super) streaming: bool,
 }
@@ -50,6 +53,7 @@ fn as_it_is(text: &str, rules: Rules) -> Prepared {
         visible: text.len(),
         settled: text.len(),
         safe: None,
+        fluent: None,
         streaming: rules.streaming,
     }
 }
@@ -59,21 +63,22 @@ pub(super) fn open(text: &str, rules: Rules) -> Prepared {
     let mut found = spans::find(text, Rules { streaming: true, ..rules });
     let last = last_line(text);
     let line = text.get(last..).unwrap_or_default();
-    let mut end = End { visible: text.len(), closers: String::new(), safe: None };
-    if let Some(fence) = open_fence(text) {
-        if half_closes(line, fence) {
-            end.visible = last;
-        }
-    } else {
-        end = paragraph_end(text, last, &mut found.spans);
+    let mut end = End { visible: text.len(), closers: String::new(), safe: None, fluent: false };
+    match open_fence(text.get(..last).unwrap_or_default()) {
+        Some(fence) if fence.closes(line.as_bytes()) => {}
+        Some(fence) if half_closes(line, fence) => end.visible = last,
+        Some(fence) if line.is_empty() || !fence.is_left_by(line.as_bytes()) => {}
+        None if Fence::opens(line.as_bytes()).is_some() => {}
+        _ => end = paragraph_end(text, last, &mut found.spans),
     }
-    let End { visible, closers, safe } = end;
+    let End { visible, closers, safe, fluent } = end;
     let settled = settled(text, visible);
     clip(&mut found.spans, visible);
     let plain = found.spans.is_empty() && closers.is_empty() && visible == text.len();
     let prepared = (!plain)
         .then(|| spans::mask(text.get(..visible).unwrap_or_default(), &found.spans) + &closers);
-    Prepared { found, text: prepared, visible, settled, safe, streaming: true }
+    let fluent = (fluent && settled == text.len()).then(|| text.trim_end().len());
+    Prepared { found, text: prepared, visible, settled, safe, fluent, streaming: true }
 }
 
 /// Blocks that begin before this byte stay begun. What is held back settles nothing.
@@ -89,10 +94,11 @@ struct End {
     visible: usize,
     closers: String,
     safe: Option<usize>,
+    fluent: bool,
 }
 
 fn paragraph_end(text: &str, last: usize, spans: &mut Vec<Span>) -> End {
-    let mut end = End { visible: text.len(), closers: String::new(), safe: None };
+    let mut end = End { visible: text.len(), closers: String::new(), safe: None, fluent: false };
     match hold_back(text, last) {
         Held::Nothing => {}
         Held::Hidden(from) => end.visible = from,
@@ -112,6 +118,7 @@ fn paragraph_end(text: &str, last: usize, spans: &mut Vec<Span>) -> End {
         }
         let mut open = openers::find(text, leaf..trimmed, spans);
         end.safe = open.safe;
+        end.fluent = open.fluent && open.cut == trimmed && words_go_on(text, trimmed);
         let line = shown.get(last_line(shown.trim_end())..open.cut).unwrap_or_default();
         if !line.chars().any(char::is_alphanumeric) || line.contains("]:") {
             // Closers behind nothing but markers would make a rule or a fence of them, and
@@ -124,6 +131,14 @@ fn paragraph_end(text: &str, last: usize, spans: &mut Vec<Span>) -> End {
         }
     }
     end
+}
+
+/// True when the text ends within a line, in a word or behind one that is no address.
+fn words_go_on(text: &str, trimmed: usize) -> bool {
+    let (body, space) = text.split_at_checked(trimmed).unwrap_or((text, ""));
+    let word = body.rsplit(char::is_whitespace).next().unwrap_or_default();
+    let plain = word.chars().all(is_wordly) && !word.starts_with("www") && !word.is_empty();
+    plain && space.chars().all(|c| c == ' ') && word.ends_with(char::is_alphanumeric)
 }
 
 /// Ends the spans at the end of what is shown.
@@ -170,7 +185,11 @@ fn hold_back(text: &str, last: usize) -> Held {
     if content.is_empty() {
         // `- ` alone would be an empty item, and `* ` may become a rule.
         let marker = line.trim();
-        return if in_item && marker.len() <= 1 { marker_alone(text, last, last + quote) } else { Held::Nothing };
+        return if in_item && marker.len() <= 1 {
+            marker_alone(text, last, last + quote)
+        } else {
+            Held::Nothing
+        };
     }
     if in_item && matches!(content, "[" | "[ " | "[x" | "[X") {
         return Held::Hidden(start);
@@ -210,7 +229,11 @@ fn marker_alone(text: &str, last: usize, start: usize) -> Held {
     let above = kept.get(last_line(kept)..).unwrap_or_default();
     let indent = above.len() - above.trim_start().len();
     let in_list = indent >= 2 || spans::line_content(above.as_bytes()) > indent;
-    if follows || (in_list && !above.is_empty()) { Held::Hidden(last) } else { Held::Literal(start) }
+    if follows || (in_list && !above.is_empty()) {
+        Held::Hidden(last)
+    } else {
+        Held::Literal(start)
+    }
 }
 
 /// The line above the one that begins at `start`, without its end.

@@ -378,14 +378,16 @@ impl<'a> Scanner<'a> {
             // Half of the closer may have arrived.
             let half = if self.bytes.get(opener.start) == Some(&b'$') { b'$' } else { b'\\' };
             let text = self.bytes.get(inner.clone()).unwrap_or_default();
-            if text.last() == Some(&half) {
+            let arrived = text.last() == Some(&half);
+            if arrived {
                 inner.end -= 1;
             }
             if text.trim_ascii().is_empty() && !leads {
                 self.at = opener.end;
                 return;
             }
-            let kind = SpanKind::Math { inner, display: leads, closed: false };
+            let closed = arrived && !leads;
+            let kind = SpanKind::Math { inner, display: leads, closed };
             self.push(opener.start..limit, kind);
         } else {
             self.at = opener.end;
@@ -437,7 +439,8 @@ impl<'a> Scanner<'a> {
             self.at = label;
             return;
         }
-        let word = |b: &u8| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_' | b'.') || *b >= 0x80;
+        let word =
+            |b: &u8| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_' | b'.') || *b >= 0x80;
         let kind = if window.iter().take(len).all(word) {
             SpanKind::Footnote(label..end)
         } else {
@@ -471,7 +474,8 @@ impl<'a> Scanner<'a> {
             at += 1;
         }
         // A title may follow the target.
-        let titled = !angle && matches!(self.bytes.get(at), Some(b' ' | b'\t'))
+        let titled = !angle
+            && matches!(self.bytes.get(at), Some(b' ' | b'\t'))
             && matches!(self.bytes.get(at + 1), Some(b'"' | b'\'' | b'('));
         self.at = if titled { at } else { self.at + 2 };
     }
@@ -547,7 +551,11 @@ fn end_of(bytes: &[u8], from: usize, reach: Reach) -> usize {
 fn begins_block(line: &[u8]) -> bool {
     let second = line.get(1).copied().unwrap_or(b'\n');
     match line.first() {
-        Some(b'#' | b'|' | b'<' | b'=') => true,
+        Some(b'#' | b'|' | b'<') => true,
+        Some(b'=') => {
+            let line = line.split(|b| *b == b'\n').next().unwrap_or_default();
+            line.trim_ascii_end().iter().all(|b| *b == b'=')
+        }
         Some(mark @ (b'-' | b'*' | b'_')) => second == *mark || second.is_ascii_whitespace(),
         Some(b'[') => second == b'^',
         _ => list_marker(line) > 0,

@@ -19,7 +19,7 @@ use super::{
     parse::{self, Definitions, FoundDefinition, Outcome},
     partial::{self, Prepared},
     spans::{Found, Rules},
-    tail::OpenTail,
+    tail::Tail,
 };
 use crate::model::{Block, Blocks};
 
@@ -188,14 +188,12 @@ pub(super) struct State {
     /// Links in the sealed blocks, uncapped.
     links: usize,
     definitions: Definitions,
+    /// The blocks behind the sealed ones.
     pub(super) tail: Vec<Arc<Block>>,
-    /// How the tail can be taken up again.
-    pub(super) open: OpenTail,
+    /// What is needed to take the tail up again.
+    pub(super) open: Tail,
     /// Length of the text that the tail shows.
     seen: usize,
-    /// Length of the text that was parsed for it, and the blocks that gave.
-    pub(super) read_to: usize,
-    pub(super) read_blocks: usize,
     parsed: u64,
 }
 
@@ -253,7 +251,7 @@ impl State {
     fn read_bulk(&mut self, text: &str, options: Options) {
         let known = self.seen.max(self.frontier);
         if text.len() - known > WINDOW {
-            self.open = OpenTail::None;
+            self.open = Tail::default();
             self.read_windows(text, known - self.frontier + WINDOW, options);
         }
     }

@@ -192,7 +192,10 @@ impl Screen {
         let run = self.pen.run(start as u32, end as u32);
         let full = self.runs.len() >= RUN_CAP;
         match self.runs.last_mut() {
-            Some(last) if last.end == run.start && run == (SgrRun { start: run.start, end: run.end, ..*last }) => {
+            Some(last)
+                if last.end == run.start
+                    && run == (SgrRun { start: run.start, end: run.end, ..*last }) =>
+            {
                 last.end = run.end;
             }
             _ if full => {}

@@ -280,6 +280,7 @@ impl Intake {
             return;
         }
         finish_text(&mut self.list, &mut self.splitter);
+        self.note_last(block);
         // Where tools were found in the words as they came, the last word is too late.
         if let (Close::Replaced(text), None) = (close, &self.scanner) {
             let after_thinking = self.list.is_reasoning(first).then(|| without_thinking(text));

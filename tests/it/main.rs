@@ -26,3 +26,5 @@ mod link_gate; // Which addresses leave the program.
 mod markup; // The tool-tag grammar, think tags, tails.
 mod presenter; // The presenter's vectors by name.
 mod wire; // Providers: framers, replies, requests, sockets.
+mod markdown; // Blocks, caps, hygiene, streams, CommonMark.
+mod ansi; // Escape sequences.

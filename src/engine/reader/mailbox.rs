@@ -84,7 +84,7 @@ struct State {
 }
 
 /// The pile of messages that were read but not taken.
-const PILE_BYTES_MAX: usize = 16 * 1024 * 1024;
+const PILE_BYTES_MAX: usize = 6 * 1024 * 1024;
 const PILE_PAGES_MAX: usize = 512;
 /// What one frame takes in.
 const TAKE_BYTES_MAX: usize = 4 * 1024 * 1024;

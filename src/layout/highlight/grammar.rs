@@ -54,8 +54,9 @@ fn name(language: &str) -> String {
 fn alias(name: &str) -> &str {
     match name {
         "jsonc" | "json5" | "jsonl" | "ndjson" | "geojson" | "webmanifest" | "ipynb" => "json",
-        "jsx" | "react" | "typescriptreact" | "javascriptreact" => "tsx",
-        "mjs" | "cjs" | "node" | "ecmascript" => "js",
+        // TypeScript's own grammar compiles to 100 MB; JavaScript's reads all but its types.
+        "ts" | "typescript" | "mts" | "cts" | "tsx" | "jsx" | "react" | "typescriptreact"
+        | "javascriptreact" | "mjs" | "cjs" | "node" | "ecmascript" => "js",
         "shell" | "shellscript" | "ksh" | "posix" => "sh",
         "python3" | "py2" | "pycon" | "ipython" | "starlark" | "bzl" => "py",
         "csharp" | "c#" | "dotnet" => "cs",

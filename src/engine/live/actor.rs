@@ -1,0 +1,557 @@
+//! The one task that changes a conversation.
+
+use std::{
+    collections::VecDeque,
+    hash::{BuildHasher as _, Hasher as _, RandomState},
+    sync::Arc,
+    time::Instant,
+};
+
+use tokio::{
+    sync::mpsc::{self, Receiver},
+    task::AbortHandle,
+    time::{Instant as TokioInstant, sleep_until},
+};
+
+use super::{
+    Shared, arrival::Arrival, composition::Composition, provider::Provider, publish::Publisher,
+    talk::Talk,
+};
+use crate::{
+    model::{
+        Command, Draft, Entry, Fate, MessageId, NoticeKind, Phase, Receipt, Refusal, Settings,
+        Snapshot, Usage,
+        stream::{
+            EndState, Interruption, OptionalField, RateWindow, Retry, StreamEvent, StreamWarning,
+        },
+    },
+    wire::{Plan, Request, TRIES, plan},
+};
+
+/// Events that may wait to be shown; a fast server waits beyond that.
+const EVENTS: usize = 256;
+/// Requests of one turn. A model that calls tools over and over is stopped there.
+const ROUNDS: u32 = 8;
+/// Prompts that may wait while a turn goes on.
+const QUEUE: usize = 16;
+/// Fates that are remembered.
+const RECEIPTS: usize = 32;
+/// Warnings of a turn that are kept.
+const WARNINGS: usize = 64;
+
+/// The one task that changes a conversation.
+#[derive(Debug)]
+pub(super) struct Actor {
+    shared: Arc<Shared>,
+    commands: Receiver<Command>,
+    publisher: Publisher,
+    talk: Talk,
+    arrival: Arrival,
+    /// What is shown of the reply that is arriving.
+    arriving: Option<Entry>,
+    settings: Settings,
+    phase: Phase,
+    end: Option<Arc<EndState>>,
+    warnings: Vec<StreamWarning>,
+    allowance: Arc<[RateWindow]>,
+    usage: Usage,
+    queued: VecDeque<Arc<Draft>>,
+    receipts: VecDeque<Receipt>,
+    /// What ended the turn that it has to wait for.
+    next: Option<Command>,
+}
+
+/// Something that ends a turn from outside.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Stop {
+    /// The user wants it.
+    Wanted,
+    /// Nobody holds the conversation any more.
+    Abandoned,
+}
+
+/// What a command that comes in the middle of a turn means for it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Turn {
+    GoesOn,
+    /// A pause is over.
+    Hurries,
+    Stops(Stop),
+}
+
+/// A request under way. Dropping it closes the connection.
+struct Attempt {
+    events: Receiver<StreamEvent>,
+    task: AbortHandle,
+}
+
+impl Drop for Attempt {
+    fn drop(&mut self) {
+        self.task.abort();
+    }
+}
+
+impl Actor {
+    pub(super) fn new(
+        shared: Arc<Shared>,
+        commands: Receiver<Command>,
+        publisher: Publisher,
+        settings: Settings,
+    ) -> Self {
+        let arrival = Arrival::new(shared.limits.frame);
+        let is_demo = shared.provider(&settings.provider).is_some_and(|p| p.is_demo());
+        let actor = Self {
+            shared,
+            commands,
+            publisher,
+            talk: Talk::new(),
+            arrival,
+            arriving: None,
+            settings: Settings { is_demo, ..settings },
+            phase: Phase::Idle,
+            end: None,
+            warnings: Vec::new(),
+            allowance: Arc::default(),
+            usage: Usage::default(),
+            queued: VecDeque::new(),
+            receipts: VecDeque::new(),
+            next: None,
+        };
+        actor.publish();
+        actor
+    }
+
+    /// Takes commands until nobody can send any more.
+    pub(super) async fn run(mut self) {
+        loop {
+            let command = match self.next.take() {
+                Some(command) => command,
+                None => match self.commands.recv().await {
+                    Some(command) => command,
+                    None => return,
+                },
+            };
+            let mut is_due = self.take_idle(command);
+            while is_due {
+                if self.turn().await == Some(Stop::Abandoned) {
+                    return;
+                }
+                is_due = self.next.is_none() && self.take_queued();
+            }
+        }
+    }
+
+    /// Takes a command while nothing goes on. True when a turn begins.
+    fn take_idle(&mut self, command: Command) -> bool {
+        let begins = match command {
+            Command::Send(draft) => self.accept(&Arc::new(draft)),
+            Command::EditLast(draft) => self.edit(&Arc::new(draft)),
+            Command::Retry => self.forget_reply(),
+            Command::Stop => false,
+            other => {
+                self.set(other);
+                false
+            }
+        };
+        self.publish();
+        begins
+    }
+
+    /// Takes a command in the middle of a turn.
+    fn take_busy(&mut self, command: Option<Command>) -> Turn {
+        let turn = match command {
+            None => return Turn::Stops(Stop::Abandoned),
+            Some(Command::Stop) => return Turn::Stops(Stop::Wanted),
+            Some(Command::Retry) if matches!(self.phase, Phase::Retrying { .. }) => Turn::Hurries,
+            Some(command @ (Command::Retry | Command::EditLast(_))) => {
+                self.next = Some(command);
+                return Turn::Stops(Stop::Wanted);
+            }
+            Some(Command::Send(draft)) => {
+                self.enqueue(Arc::new(draft));
+                Turn::GoesOn
+            }
+            Some(other) => {
+                self.set(other);
+                Turn::GoesOn
+            }
+        };
+        self.publish();
+        turn
+    }
+
+    fn accept(&mut self, draft: &Arc<Draft>) -> bool {
+        let refusal = self.refusal(draft);
+        match refusal {
+            Some(refusal) => self.refuse(draft, refusal),
+            None => {
+                let id = self.talk.push_prompt(draft, (self.shared.clock)());
+                self.tell(draft, Fate::Accepted(id));
+            }
+        }
+        refusal.is_none()
+    }
+
+    fn refusal(&self, draft: &Draft) -> Option<Refusal> {
+        let is_known = self.shared.provider(&self.settings.provider).is_some();
+        if draft.is_blank() {
+            Some(Refusal::Blank)
+        } else {
+            (!is_known).then_some(Refusal::UnknownProvider)
+        }
+    }
+
+    fn edit(&mut self, draft: &Arc<Draft>) -> bool {
+        if let Some(refusal) = self.refusal(draft) {
+            self.refuse(draft, refusal);
+            return false;
+        }
+        if let Some(place) = self.talk.last_prompt() {
+            self.talk.cut(place);
+        }
+        self.accept(draft)
+    }
+
+    /// Puts aside what answered the last prompt. True when there is a prompt.
+    fn forget_reply(&mut self) -> bool {
+        let Some(place) = self.talk.last_prompt() else { return false };
+        self.talk.cut(place + 1);
+        true
+    }
+
+    fn enqueue(&mut self, draft: Arc<Draft>) {
+        let refusal = self.refusal(&draft);
+        let refusal = refusal.or((self.queued.len() >= QUEUE).then_some(Refusal::QueueFull));
+        match refusal {
+            Some(refusal) => self.refuse(&draft, refusal),
+            None => {
+                self.tell(&draft, Fate::Queued);
+                self.queued.push_back(draft);
+            }
+        }
+    }
+
+    /// Says what waited. True if there was anything.
+    fn take_queued(&mut self) -> bool {
+        let queued = std::mem::take(&mut self.queued);
+        let said = queued.iter().filter(|draft| self.accept(draft)).count();
+        self.publish();
+        said > 0
+    }
+
+    fn refuse(&mut self, draft: &Arc<Draft>, refusal: Refusal) {
+        self.tell(draft, Fate::Refused(refusal, Arc::clone(draft)));
+    }
+
+    fn tell(&mut self, draft: &Draft, fate: Fate) {
+        if self.receipts.len() >= RECEIPTS {
+            self.receipts.pop_front();
+        }
+        self.receipts.push_back(Receipt { ticket: draft.ticket, fate });
+    }
+
+    fn set(&mut self, command: Command) {
+        match command {
+            Command::SetModel { provider, model } => {
+                let known = self.shared.provider(&provider);
+                self.settings.is_demo = known.is_some_and(|provider| provider.is_demo());
+                self.settings.provider = provider;
+                self.settings.model = model;
+            }
+            Command::SetThinking(level) => self.settings.thinking = level,
+            Command::SetSystem(text) => self.settings.system = text,
+            Command::SetMaxTokens(limit) => self.settings.max_tokens = limit,
+            Command::Send(_) | Command::Stop | Command::Retry | Command::EditLast(_) => {}
+        }
+    }
+
+    /// Answers the last prompt, and the calls that the answers make.
+    async fn turn(&mut self) -> Option<Stop> {
+        self.end = None;
+        self.warnings.clear();
+        let mut stop = None;
+        for round in 1..=ROUNDS {
+            match self.reply().await {
+                Ok(true) if round < ROUNDS => {
+                    self.take_queued();
+                }
+                Ok(true) => self.give_up(),
+                Ok(false) => break,
+                Err(why) => {
+                    stop = Some(why);
+                    break;
+                }
+            }
+        }
+        if stop.is_some() {
+            for draft in std::mem::take(&mut self.queued) {
+                self.refuse(&draft, Refusal::Stopped);
+            }
+        }
+        self.phase = Phase::Idle;
+        self.publish();
+        stop
+    }
+
+    fn give_up(&mut self) {
+        let words = format!("Stopped: the model called tools {ROUNDS} times in a row.");
+        self.talk.push_notice(NoticeKind::Abort, &words, (self.shared.clock)());
+    }
+
+    /// Has one reply made, however many attempts that takes. True when the model waits for
+    /// the answers to its calls.
+    async fn reply(&mut self) -> Result<bool, Stop> {
+        let id = self.talk.next_id();
+        let mut without = Vec::new();
+        let mut tries = 0;
+        loop {
+            let Some(provider) = self.shared.provider(&self.settings.provider) else {
+                return Ok(false);
+            };
+            self.begin(id, &provider);
+            let attempt = self.send(provider, &without);
+            let end = match self.receive(attempt).await {
+                Ok(end) => end,
+                Err(stop) => return self.stop(stop),
+            };
+            tries += 1;
+            match self.plan(&end, tries, &without) {
+                Plan::Stop => return Ok(self.finish(&end)),
+                Plan::ResendWithout(field) => {
+                    without.push(field);
+                    tries -= 1;
+                }
+                Plan::Wait(pause) => {
+                    let until = now() + pause;
+                    self.phase = Phase::Retrying { attempt: tries + 1, of: TRIES, until };
+                    self.publish();
+                    if let Err(stop) = self.pause(until).await {
+                        return self.stop(stop);
+                    }
+                }
+            }
+        }
+    }
+
+    fn begin(&mut self, id: MessageId, provider: &Provider) {
+        let model = Arc::clone(&self.settings.model);
+        let composition = Composition::new(id, model, (self.shared.clock)());
+        self.arrival.begin(id, composition, provider.answers());
+        self.arriving = None;
+        self.phase = Phase::Waiting { since: now() };
+        self.publish();
+    }
+
+    fn send(&self, provider: Provider, without: &[OptionalField]) -> Attempt {
+        let request = Request {
+            model: self.settings.model.to_string(),
+            system: self.settings.system.clone(),
+            turns: self.talk.turns(),
+            max_tokens: self.settings.max_tokens,
+            thinking: self.settings.thinking,
+            without: without.to_vec(),
+            ..Request::default()
+        };
+        let (sender, events) = mpsc::channel(EVENTS);
+        let (http, timeouts) = (self.shared.http.clone(), self.shared.limits.timeouts);
+        let task = tokio::spawn(provider.attempt(http, request, timeouts, sender));
+        Attempt { events, task: task.abort_handle() }
+    }
+
+    /// Once there is something to show, nothing is sent again without asking.
+    fn plan(&self, end: &EndState, tries: u32, without: &[OptionalField]) -> Plan {
+        if self.arrival.composition.is_blank() {
+            plan(end, tries, without, chance())
+        } else {
+            Plan::Stop
+        }
+    }
+
+    /// Takes events until the last one.
+    async fn receive(&mut self, mut attempt: Attempt) -> Result<EndState, Stop> {
+        let mut heard = now();
+        loop {
+            let due = self.due(heard);
+            tokio::select! {
+                // The user's word comes before everything.
+                biased;
+                command = self.commands.recv() => {
+                    if let Turn::Stops(stop) = self.take_busy(command) {
+                        return Err(stop);
+                    }
+                }
+                event = attempt.events.recv() => {
+                    let Some(event) = event else { return Ok(lost()) };
+                    heard = now();
+                    if let Some(end) = self.take_events(event, &mut attempt.events, heard) {
+                        return Ok(end);
+                    }
+                }
+                () = sleep(due) => self.tick(heard),
+            }
+        }
+    }
+
+    /// Takes an event and those that wait behind it, and shows them together.
+    fn take_events(
+        &mut self,
+        first: StreamEvent,
+        events: &mut Receiver<StreamEvent>,
+        now: Instant,
+    ) -> Option<EndState> {
+        let mut next = Some(first);
+        let mut is_due = false;
+        // Not without end, so that the user's word is heard in between.
+        for taken in 1..=EVENTS {
+            match next.take() {
+                Some(StreamEvent::End(end)) => return Some(end),
+                Some(event) => is_due |= self.take_event(&event, now),
+                None => break,
+            }
+            next = if taken < EVENTS { events.try_recv().ok() } else { None };
+        }
+        if is_due {
+            self.show();
+        }
+        None
+    }
+
+    fn take_event(&mut self, event: &StreamEvent, now: Instant) -> bool {
+        match event {
+            StreamEvent::Warning(warning) if self.warnings.len() < WARNINGS => {
+                self.warnings.push(warning.clone());
+            }
+            StreamEvent::RateLimit(windows) => self.allowance = Arc::clone(windows),
+            _ => {}
+        }
+        let is_content = matches!(
+            event,
+            StreamEvent::BlockOpen { .. }
+                | StreamEvent::ToolOpen { .. }
+                | StreamEvent::Text { .. }
+                | StreamEvent::Reasoning { .. }
+        );
+        let resumes = matches!(self.phase, Phase::Stalled { .. });
+        if is_content || resumes {
+            self.phase = Phase::Streaming;
+        }
+        self.arrival.feed(event, now) || resumes
+    }
+
+    /// When to look again although nothing came.
+    fn due(&self, heard: Instant) -> Option<Instant> {
+        let stall = (self.phase == Phase::Streaming).then(|| heard + self.shared.limits.stall);
+        [self.arrival.due(), stall].into_iter().flatten().min()
+    }
+
+    fn tick(&mut self, heard: Instant) {
+        let now = now();
+        let stalls = self.phase == Phase::Streaming && now >= heard + self.shared.limits.stall;
+        if stalls {
+            self.phase = Phase::Stalled { since: heard };
+        }
+        if self.arrival.tick(now) || stalls {
+            self.show();
+        }
+    }
+
+    /// Brings what is shown of the reply up to date.
+    fn show(&mut self) {
+        let look = self.arrival.composition.look();
+        self.arriving = look.map(|(message, lines)| self.talk.entry(message, lines, [].into()));
+        self.publish();
+    }
+
+    async fn pause(&mut self, until: Instant) -> Result<(), Stop> {
+        loop {
+            tokio::select! {
+                biased;
+                command = self.commands.recv() => match self.take_busy(command) {
+                    Turn::GoesOn => {}
+                    Turn::Hurries => return Ok(()),
+                    Turn::Stops(stop) => return Err(stop),
+                },
+                () = sleep(Some(until)) => return Ok(()),
+            }
+        }
+    }
+
+    fn stop(&mut self, stop: Stop) -> Result<bool, Stop> {
+        self.finish(&EndState::Cancelled);
+        Err(stop)
+    }
+
+    /// The reply takes its place among the others. True when the model waits for the
+    /// answers to its calls.
+    fn finish(&mut self, end: &EndState) -> bool {
+        let goes_on = self.arrival.end(end, now());
+        let composition = std::mem::take(&mut self.arrival.composition);
+        let (message, echoes) = composition.finish(end);
+        if let Some(usage) = message.usage {
+            self.usage = sum(self.usage, usage);
+        }
+        self.arriving = None;
+        self.end = Some(Arc::new(end.clone()));
+        self.talk.push(message, echoes);
+        if !goes_on {
+            self.phase = Phase::Idle;
+        }
+        self.publish();
+        goes_on
+    }
+
+    fn publish(&self) {
+        let arriving = self.arriving.as_ref().and_then(|entry| entry.message.usage);
+        self.publisher.publish(Snapshot {
+            version: 0,
+            entries: self.talk.entries().clone(),
+            arriving: self.arriving.clone(),
+            phase: self.phase,
+            end: self.end.clone(),
+            warnings: self.warnings.as_slice().into(),
+            allowance: Arc::clone(&self.allowance),
+            usage: sum(self.usage, arriving.unwrap_or_default()),
+            settings: self.settings.clone(),
+            queued: self.queued.iter().map(Arc::clone).collect(),
+            receipts: self.receipts.iter().cloned().collect(),
+            aside: self.talk.aside().clone(),
+        });
+    }
+}
+
+/// The clock that timers go by.
+fn now() -> Instant {
+    TokioInstant::now().into_std()
+}
+
+async fn sleep(until: Option<Instant>) {
+    match until {
+        Some(until) => sleep_until(until.into()).await,
+        None => std::future::pending().await,
+    }
+}
+
+/// From 0 to 1.
+fn chance() -> f64 {
+    // Hashers start from chance, which is all that a pause needs.
+    RandomState::new().build_hasher().finish() as f64 / u64::MAX as f64
+}
+
+/// The end of a request that ended without a word.
+fn lost() -> EndState {
+    let cause = Interruption::Io("the request ended without a word".into());
+    EndState::Interrupted { cause, retry: Retry::Never }
+}
+
+fn sum(a: Usage, b: Usage) -> Usage {
+    Usage {
+        input: a.input.saturating_add(b.input),
+        output: a.output.saturating_add(b.output),
+        cache_read: a.cache_read.saturating_add(b.cache_read),
+        cache_write: a.cache_write.saturating_add(b.cache_write),
+        cost: match (a.cost, b.cost) {
+            (None, None) => None,
+            (a, b) => Some(a.unwrap_or(0.0) + b.unwrap_or(0.0)),
+        },
+    }
+}
