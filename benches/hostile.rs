@@ -3,6 +3,8 @@
 //! `cargo bench --bench hostile` prints one line for each input. The gates are 50 ms for
 //! the first frame and 8 ms for later ones; parsing happens off the UI thread.
 
+#![expect(clippy::print_stdout, reason = "a bench prints its table")]
+
 use std::{sync::Arc, time::Duration};
 
 use egui::{Context, RawInput, Rect, pos2, vec2};
@@ -17,7 +19,10 @@ const FIRST_GATE_MS: f64 = 50.0;
 const LATER_GATE_MS: f64 = 8.0;
 
 fn main() {
-    println!("{:<34} {:>9} {:>9} {:>9} {:>9} {:>9}", "input", "bytes", "parse ms", "first ms", "later ms", "RSS +MB");
+    println!(
+        "{:<34} {:>9} {:>9} {:>9} {:>9} {:>9}",
+        "input", "bytes", "parse ms", "first ms", "later ms", "RSS +MB"
+    );
     let mut over = 0;
     for (name, text) in inputs() {
         over += usize::from(!measure(name, &text));
@@ -27,15 +32,22 @@ fn main() {
 
 fn inputs() -> Vec<(&'static str, String)> {
     let runs: String = (1..=2500).map(|n| "`".repeat(n) + " ").collect();
-    let wide = format!("|{}\n|{}\n{}", "a|".repeat(50), "-|".repeat(50), format!("|{}\n", "x|".repeat(50)).repeat(1000));
+    let wide = format!(
+        "|{}\n|{}\n{}",
+        "a|".repeat(50),
+        "-|".repeat(50),
+        format!("|{}\n", "x|".repeat(50)).repeat(1000)
+    );
     let short = format!("|{}\n|{}\n{}", "a|".repeat(5000), "-|".repeat(5000), "|x|\n".repeat(5000));
     let mut nested = String::new();
     for level in 0..500 {
         nested.push_str(&" ".repeat(2 * level));
         nested.push_str("- a\n");
     }
-    let code: String = (0..250_000).map(|i| format!("let value_{i} = compute({i}); // line\n")).collect();
-    let prose = "A sentence with a [link](https://example.org/page) and **bold** words, again and again. ";
+    let code: String =
+        (0..250_000).map(|i| format!("let value_{i} = compute({i}); // line\n")).collect();
+    let prose =
+        "A sentence with a [link](https://example.org/page) and **bold** words, again and again. ";
     vec![
         ("nested emphasis", "*a **a ".repeat(32_500)),
         ("a_ ", "a_ ".repeat(32_500)),
@@ -57,7 +69,10 @@ fn inputs() -> Vec<(&'static str, String)> {
         ("5 MB prose, links", format!("{}\n\n", prose.repeat(6)).repeat(9_500)),
         ("$a ", "$a ".repeat(50_000)),
         ("1 MB combining marks", format!("e{}", "\u{301}".repeat(500_000))),
-        ("10 MB of log lines", "2026-01-01T00:00:00Z INFO worker: request served in 12 ms\n\n".repeat(170_000)),
+        (
+            "10 MB of log lines",
+            "2026-01-01T00:00:00Z INFO worker: request served in 12 ms\n\n".repeat(170_000),
+        ),
     ]
 }
 
@@ -90,7 +105,8 @@ fn measure(name: &str, text: &str) -> bool {
     let mut later: Vec<Duration> = (0..20).map(|_| frame(&ctx, &mut view, &mut source)).collect();
     later.sort_unstable();
     let (first, later) = (perf::millis(first), perf::millis(later[later.len() / 2]));
-    let peak = perf::peak_rss_bytes().zip(before).map_or(0, |(peak, before)| peak.saturating_sub(before));
+    let peak =
+        perf::peak_rss_bytes().zip(before).map_or(0, |(peak, before)| peak.saturating_sub(before));
     let ok = first <= FIRST_GATE_MS && later <= LATER_GATE_MS;
     println!(
         "{name:<34} {:>9} {:>9.1} {first:>9.2} {later:>9.2} {:>9} {}",

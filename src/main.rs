@@ -50,7 +50,10 @@ fn window(files: Vec<PathBuf>) -> Result<()> {
 /// A display server that a window could be opened on.
 fn has_display() -> bool {
     let set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
-    cfg!(not(target_os = "linux")) || set("DISPLAY") || set("WAYLAND_DISPLAY") || set("WAYLAND_SOCKET")
+    cfg!(not(target_os = "linux"))
+        || set("DISPLAY")
+        || set("WAYLAND_DISPLAY")
+        || set("WAYLAND_SOCKET")
 }
 
 /// Logs to stderr at a level; without one, warnings only.

@@ -12,7 +12,7 @@ use crate::{
     },
     engine::FileSource,
     layout::{Jump, Openness},
-    model::{Progress, Source},
+    model::{Progress, Source as _},
     transcript,
     view::{ReferenceView, TranscriptView, theme, waker},
 };
@@ -38,8 +38,7 @@ impl Host for Letterpress {
             Expand::All => Openness::All,
             Expand::None => Openness::Usual,
         });
-        let reference =
-            (request.renderer == Renderer::Commonmark).then(ReferenceView::default);
+        let reference = (request.renderer == Renderer::Commonmark).then(ReferenceView::default);
         Ok(Box::new(Shown { view, source, reference, at: request.at, placed: false }))
     }
 }
@@ -145,4 +144,3 @@ impl Subject for Shown {
         }
     }
 }
-

@@ -6,11 +6,11 @@ use std::fmt;
 ///
 /// Years outside 0 to 9999 print with as many digits as they need.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Iso(pub i64);
+pub(super) struct Iso(pub(super) i64);
 
 /// The same time as people read it: `2026-05-01 10:00`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Plain(pub i64);
+pub(super) struct Plain(pub(super) i64);
 
 const DAY_MS: i64 = 86_400_000;
 

@@ -5,10 +5,10 @@ use std::sync::Arc;
 use crate::{
     layout::{
         Voice,
+        compose::GroupSummary,
         flow::Flow,
         icon,
         registry::{Body, Change, Registry, ToolCard},
-        compose::GroupSummary,
         spec::{Action, Content, Face, Fold, FoldKind, Ground, Label, Segment, Tone},
     },
     model::{Image, ImageData, Part, ToolCall, ToolResult, ToolState, ToolTally},
@@ -24,25 +24,35 @@ const BODY_LINES: usize = 30;
 /// A call on a card of its own.
 pub fn card(flow: &mut Flow<'_>, call: &Arc<ToolCall>, registry: &Registry) {
     let card = registry.card(call);
-    flow.card(Ground::Panel, [14.0, 0.0], |flow| call_lines(flow, call, &card, false));
+    flow.card(Ground::Panel, [14.0, 0.0], |flow| call_lines(flow, call, &card, Place::Card));
 }
 
 /// A call as a row of a group's card.
 pub fn row(flow: &mut Flow<'_>, call: &Arc<ToolCall>, registry: &Registry) {
     let card = ToolCard { open: false, ..registry.card(call) };
-    call_lines(flow, call, &card, true);
+    call_lines(flow, call, &card, Place::Row);
 }
 
-fn call_lines(flow: &mut Flow<'_>, call: &Arc<ToolCall>, card: &ToolCard, ruled: bool) {
+/// Where a call stands.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Place {
+    /// On a card of its own.
+    Card,
+    /// In the card of a group, below a rule.
+    Row,
+}
+
+fn call_lines(flow: &mut Flow<'_>, call: &Arc<ToolCall>, card: &ToolCard, place: Place) {
     let fold = flow.fold(FoldKind::Call);
     let open = flow.is_open(fold, card.open);
-    flow.label(header(call, card, fold, open, ruled));
+    let ruled = place == Place::Row;
+    flow.label(Label { ruled, ..header(call, card, fold, open) });
     if open {
         body(flow, call, card);
     }
 }
 
-fn header(call: &ToolCall, card: &ToolCard, fold: Fold, open: bool, ruled: bool) -> Label {
+fn header(call: &ToolCall, card: &ToolCard, fold: Fold, open: bool) -> Label {
     let (mark, tone) = state_mark(call.state);
     let face = card.face.unwrap_or(Face::Strong);
     let mut left = vec![
@@ -58,7 +68,7 @@ fn header(call: &ToolCall, card: &ToolCard, fold: Fold, open: bool, ruled: bool)
         left,
         right,
         action: Some(Action::Toggle(fold)),
-        ruled,
+        ruled: false,
     }
 }
 
@@ -188,12 +198,8 @@ fn quiet_line(flow: &mut Flow<'_>, words: &str) {
 }
 
 fn rest_line(flow: &mut Flow<'_>, rest: Fold, hidden: usize, open: bool) {
-    let words =
-        if open { "show less".to_owned() } else { format!("show {hidden} more lines") };
-    flow.label(Label {
-        action: Some(Action::Toggle(rest)),
-        ..caption(words, Tone::Accent)
-    });
+    let words = if open { "show less".to_owned() } else { format!("show {hidden} more lines") };
+    flow.label(Label { action: Some(Action::Toggle(rest)), ..caption(words, Tone::Accent) });
 }
 
 fn difference(flow: &mut Flow<'_>, change: &Arc<Change>) {
@@ -296,10 +302,9 @@ pub fn group_words(tally: ToolTally) -> String {
     .collect();
     let joined = words.join(", ");
     let mut chars = joined.chars();
-    chars.next().map_or_else(
-        || "Context".to_owned(),
-        |first| first.to_uppercase().chain(chars).collect(),
-    )
+    chars
+        .next()
+        .map_or_else(|| "Context".to_owned(), |first| first.to_uppercase().chain(chars).collect())
 }
 
 /// The summary of calls that stand in one message.

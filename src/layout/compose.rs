@@ -4,16 +4,15 @@ use std::sync::Arc;
 
 use crate::{
     layout::{
-        Voice,
-        calls,
+        Voice, calls,
         flow::{Edges, Flow, Resume, fingerprint},
         icon,
         registry::Registry,
         spec::{Action, Content, Face, Fold, FoldKind, Ground, Label, Segment, Spec, Tone},
     },
     model::{
-        Block, Blocks, LowStakes, Message, MessageId, Notice, NoticeKind, Part, Raw, Role, RowKind, StopReason,
-        Text, Thinking, ToolTally, Usage,
+        Block, Blocks, LowStakes, Message, MessageId, Notice, NoticeKind, Part, Raw, Role, RowKind,
+        StopReason, Text, Thinking, ToolTally, Usage,
     },
 };
 
@@ -76,9 +75,10 @@ pub struct Composition {
     pub resume: Option<Resume>,
 }
 
-/// The specs of a streaming message, made from those of an earlier state of it: only
-/// blocks that were sealed since, and the open tail, are composed. Gives the earlier specs
-/// back when anything else changed.
+/// The specs of a streaming message, made from those of an earlier state of it.
+///
+/// Only blocks that were sealed since, and the open tail, are composed. The number is that
+/// of the first spec that is new.
 ///
 /// # Errors
 /// The earlier composition, untouched.
@@ -119,7 +119,9 @@ fn grown<'m>(before: &Message, message: &'m Message, resume: Resume) -> Option<O
     let ends_here = old.len() == new.len() && new.len() == resume.part + 1;
     let earlier = old.iter().zip(new).take(resume.part).all(same_part);
     let (Part::Text(was), Part::Text(is)) = (old.last()?, new.last()?) else { return None };
-    let (Blocks::Open { sealed: a, .. }, Blocks::Open { sealed: b, tail }) = (&was.blocks, &is.blocks) else {
+    let (Blocks::Open { sealed: a, .. }, Blocks::Open { sealed: b, tail }) =
+        (&was.blocks, &is.blocks)
+    else {
         return None;
     };
     let same_blocks = match resume.sealed.checked_sub(1) {
@@ -213,7 +215,8 @@ fn assistant(
 /// Index of the first part that belongs to the message's group; the number of parts when
 /// it has none.
 fn grouped_from(parts: &[Part], group: Group) -> usize {
-    let is_low = |part: &Part| matches!(part, Part::ToolCall(call) if LowStakes::of(&call.name).is_some());
+    let is_low =
+        |part: &Part| matches!(part, Part::ToolCall(call) if LowStakes::of(&call.name).is_some());
     if matches!(group, Group::Follows { .. }) {
         return 0;
     }
@@ -237,9 +240,7 @@ fn group(
     flow.part(from);
     let (fold, summary, last) = match around.group {
         Group::Follows { fold, last } => (fold, None, last),
-        Group::Leads(summary) => {
-            (flow.group_fold(), Some(summary), !summary.goes_on)
-        }
+        Group::Leads(summary) => (flow.group_fold(), Some(summary), !summary.goes_on),
         Group::Alone => (flow.group_fold(), Some(calls::summary_of(parts, from)), true),
     };
     let open = flow.is_open(fold, false);
@@ -351,7 +352,11 @@ fn custom(flow: &mut Flow<'_>, name: &Arc<str>, known: bool, parts: &[Part], reg
     {
         return records(flow, word, rest);
     }
-    if !known && !parts.iter().all(|part| matches!(part, Part::Notice(_) | Part::Raw(_) | Part::ToolCall(_))) {
+    if !known
+        && !parts
+            .iter()
+            .all(|part| matches!(part, Part::Notice(_) | Part::Raw(_) | Part::ToolCall(_)))
+    {
         flow.label(caption(name, Tone::Faint));
         flow.gap(4.0);
     }
@@ -395,7 +400,8 @@ fn notice(flow: &mut Flow<'_>, word: &Notice) {
     };
     let fold = flow.fold(FoldKind::Notice);
     let open = !short && flow.is_open(fold, word.kind == NoticeKind::Error);
-    let mut left = vec![Segment::new(icon, Face::Icon, tone), Segment::new(&*words, Face::Caption, tone)];
+    let mut left =
+        vec![Segment::new(icon, Face::Icon, tone), Segment::new(&*words, Face::Caption, tone)];
     if !short {
         left.insert(0, calls::caret(open));
     }
@@ -433,10 +439,8 @@ fn raw(flow: &mut Flow<'_>, record: &Raw) {
     let fold = flow.fold(FoldKind::Notice);
     let open = flow.is_open(fold, false);
     let preview: String = record.text.chars().take(RAW_PREVIEW).collect();
-    let mut left = vec![
-        calls::caret(open),
-        Segment::new(&*record.label, Face::Caption, Tone::Warn),
-    ];
+    let mut left =
+        vec![calls::caret(open), Segment::new(&*record.label, Face::Caption, Tone::Warn)];
     if !open {
         left.push(Segment::new(preview.replace('\n', " "), Face::Mono, Tone::Faint));
     }

@@ -99,17 +99,31 @@ impl Voice {
     }
 
     /// Columns of numbers and counters line up.
-    fn family(self, mono: bool, italic: bool) -> FontFamily {
+    fn family(self, mono: bool, slant: Slant) -> FontFamily {
         let counts = matches!(self, Self::TableHead | Self::TableCell | Self::Caption);
-        if counts && !mono && !italic {
+        if counts && !mono && slant == Slant::Upright {
             FontFamily::Name(FIGURES_NAME.into())
         } else {
-            family(mono, italic)
+            family(mono, slant)
         }
     }
 
     fn is_dim(self) -> bool {
         matches!(self, Self::Dim | Self::Caption)
+    }
+}
+
+/// Whether letters lean.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the names are the documentation")]
+pub enum Slant {
+    Upright,
+    Italic,
+}
+
+impl Slant {
+    fn of(style: Style) -> Self {
+        if style.has(Style::ITALIC) { Self::Italic } else { Self::Upright }
     }
 }
 
@@ -134,7 +148,7 @@ pub fn format(voice: Voice, style: Style, is_link: bool, palette: &Palette) -> T
     let line = if small { size * 1.25 } else { voice.line() };
     let valign = if style.has(Style::SUB) || !small { Align::BOTTOM } else { Align::TOP };
     TextFormat {
-        font_id: FontId::new(size, voice.family(mono, style.has(Style::ITALIC))),
+        font_id: FontId::new(size, voice.family(mono, Slant::of(style))),
         line_height: Some(line),
         color,
         coords: coords(weight),
@@ -162,12 +176,12 @@ fn line_if(on: bool, color: egui::Color32) -> Stroke {
 
 /// The family for a combination of mono and italic.
 #[must_use]
-pub fn family(mono: bool, italic: bool) -> FontFamily {
-    match (mono, italic) {
-        (false, false) => TEXT,
-        (true, false) => MONO,
-        (false, true) => FontFamily::Name(ITALIC_NAME.into()),
-        (true, true) => FontFamily::Name(MONO_ITALIC_NAME.into()),
+pub fn family(mono: bool, slant: Slant) -> FontFamily {
+    match (mono, slant) {
+        (false, Slant::Upright) => TEXT,
+        (true, Slant::Upright) => MONO,
+        (false, Slant::Italic) => FontFamily::Name(ITALIC_NAME.into()),
+        (true, Slant::Italic) => FontFamily::Name(MONO_ITALIC_NAME.into()),
     }
 }
 

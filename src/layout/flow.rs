@@ -68,10 +68,7 @@ pub struct Flow<'a> {
 
 impl<'a> Flow<'a> {
     /// An empty flow for a message; `is_open` says whether a fold is open, given its default.
-    pub fn new(
-        message: MessageId,
-        is_open: &'a dyn Fn(Fold, bool) -> bool,
-    ) -> Self {
+    pub fn new(message: MessageId, is_open: &'a dyn Fn(Fold, bool) -> bool) -> Self {
         Self {
             specs: Vec::new(),
             frame: Frame::default(),
@@ -193,7 +190,8 @@ impl<'a> Flow<'a> {
     /// Lays `body` on a ground as wide as the card it is in: the output under a header.
     pub fn inset(&mut self, ground: Ground, pad_y: f32, body: impl FnOnce(&mut Self)) {
         let Some(outer) = self.frame.cards.last().copied() else { return body(self) };
-        let card = Card { ground, pad_top: pad_y, pad_bottom: pad_y, first: true, last: false, ..outer };
+        let card =
+            Card { ground, pad_top: pad_y, pad_bottom: pad_y, first: true, last: false, ..outer };
         self.on_card(card, 0.0, true, body);
     }
 
@@ -274,7 +272,12 @@ impl<'a> Flow<'a> {
     }
 
     /// Lays down lines in chunks of a slug each.
-    pub fn lines(&mut self, text: &str, ranges: Range<usize>, content: impl Fn(Range<u32>) -> Content) {
+    pub fn lines(
+        &mut self,
+        text: &str,
+        ranges: Range<usize>,
+        content: impl Fn(Range<u32>) -> Content,
+    ) {
         self.next_leaf();
         for (range, lines) in line_chunks(text, ranges) {
             self.push(content(range), lines as f32 * Voice::Code.line());
@@ -351,13 +354,13 @@ impl<'a> Flow<'a> {
         for i in 0..count {
             let mut path = at.path.clone();
             path.push(i as u32);
-            self.child(BlockRef { root: Arc::clone(&at.root), path }, i == 0, depth);
+            self.child(&BlockRef { root: Arc::clone(&at.root), path }, i == 0, depth);
         }
     }
 
-    fn child(&mut self, at: BlockRef, is_first: bool, depth: u8) {
+    fn child(&mut self, at: &BlockRef, is_first: bool, depth: u8) {
         let (gap, from) = (self.gap, self.specs.len());
-        self.block(&at, depth);
+        self.block(at, depth);
         // Inside a container the first block does not add its own gap to the container's.
         if is_first && let Some(first) = self.specs.get_mut(from) {
             first.estimate -= first.frame.gap - gap;
@@ -365,7 +368,14 @@ impl<'a> Flow<'a> {
         }
     }
 
-    fn list(&mut self, at: &BlockRef, start: Option<u64>, tight: bool, items: &[ListItem], depth: u8) {
+    fn list(
+        &mut self,
+        at: &BlockRef,
+        start: Option<u64>,
+        tight: bool,
+        items: &[ListItem],
+        depth: u8,
+    ) {
         let between = if tight { TIGHT_GAP } else { PARAGRAPH_GAP };
         self.gap(if depth == 0 { PARAGRAPH_GAP } else { between });
         let indent = start.map_or(ITEM_INDENT, |first| number_indent(first, items.len()));
@@ -386,7 +396,7 @@ impl<'a> Flow<'a> {
         for i in 0..item.blocks.len() {
             let mut path = at.path.clone();
             path.extend([index as u32, i as u32]);
-            self.child(BlockRef { root: Arc::clone(&at.root), path }, i == 0, depth);
+            self.child(&BlockRef { root: Arc::clone(&at.root), path }, i == 0, depth);
         }
         if self.marker.is_some() {
             // An empty item, or one that begins with a container: the marker has its own line.
@@ -565,7 +575,7 @@ fn cut(text: &str, start: usize, limit: usize) -> usize {
 pub fn line_chunks(text: &str, within: Range<usize>) -> Vec<(Range<u32>, usize)> {
     let mut chunks = Vec::new();
     let (mut start, mut at, mut lines) = (within.start, within.start, 0);
-    let body = text.get(within.clone()).unwrap_or_default();
+    let body = text.get(within).unwrap_or_default();
     for line in body.split_inclusive('\n') {
         if lines > 0 && (lines == SLUG_LINES || at + line.len() - start > 2 * SLUG_BYTES) {
             chunks.push((start as u32..at as u32, lines));

@@ -71,7 +71,10 @@ pub(super) fn divider(press: &mut Press<'_, '_>, label: &Label, stick: &mut Stic
         }
     }
     if let Some(action) = &label.action {
-        let rect = Rect::from_min_size(pos2(x - 8.0, stick.y), vec2(width + 16.0, Voice::Interface.line()));
+        let rect = Rect::from_min_size(
+            pos2(x - 8.0, stick.y),
+            vec2(width + 16.0, Voice::Interface.line()),
+        );
         let (action, spoken) = (action.clone(), label.spoken.clone());
         stick.slug.targets.push(Target { rect, action, spoken, scrolls: false });
     }
@@ -110,7 +113,9 @@ fn place(
     let width = galley.rect.width();
     let pos = vec2(if align == Align::RIGHT { x - width } else { x }, stick.y);
     for (rect, i) in ink::span_rects(&galley, &actions(segments)) {
-        let Some(action) = segments.get(i).and_then(|segment| segment.action.clone()) else { continue };
+        let Some(action) = segments.get(i).and_then(|segment| segment.action.clone()) else {
+            continue;
+        };
         stick.slug.targets.push(Target {
             rect: rect.translate(pos).expand2(vec2(4.0, 3.0)),
             action,

@@ -55,7 +55,12 @@ pub(super) fn code_header(press: &mut Press<'_, '_>, at: &BlockRef, stick: &mut 
 }
 
 /// Lines of a code block.
-pub(super) fn code(press: &mut Press<'_, '_>, at: &BlockRef, range: &Range<u32>, stick: &mut Stick<'_>) {
+pub(super) fn code(
+    press: &mut Press<'_, '_>,
+    at: &BlockRef,
+    range: &Range<u32>,
+    stick: &mut Stick<'_>,
+) {
     let BlockKind::Code { language, text, closed } = &at.block().kind else { return };
     let part = range.start as usize..range.end as usize;
     let words = text.get(part.clone()).unwrap_or_default();
@@ -75,7 +80,8 @@ pub(super) fn code(press: &mut Press<'_, '_>, at: &BlockRef, range: &Range<u32>,
                 let runs = inside.map_while(|token| {
                     let go_on = open;
                     open = (token.end as usize) < end;
-                    let format = TextFormat { color: press.palette.class(token.class), ..plain.clone() };
+                    let format =
+                        TextFormat { color: press.palette.class(token.class), ..plain.clone() };
                     go_on.then(|| ((token.end as usize).min(end) - part.start, format))
                 });
                 let runs: Vec<_> = runs.collect();
@@ -94,7 +100,12 @@ pub(super) fn code(press: &mut Press<'_, '_>, at: &BlockRef, range: &Range<u32>,
 }
 
 /// Lines of a tool's output in the terminal's colours.
-pub(super) fn output(press: &mut Press<'_, '_>, output: &Output, range: &Range<u32>, stick: &mut Stick<'_>) {
+pub(super) fn output(
+    press: &mut Press<'_, '_>,
+    output: &Output,
+    range: &Range<u32>,
+    stick: &mut Stick<'_>,
+) {
     let part = range.start as usize..range.end as usize;
     let words = output.text.get(part.clone()).unwrap_or_default();
     let words = words.strip_suffix('\n').unwrap_or(words);
@@ -122,13 +133,10 @@ fn sgr_format(press: &Press<'_, '_>, run: &SgrRun, plain: &TextFormat) -> TextFo
     if run.dim {
         color = color.lerp_to_gamma(press.palette.code, 0.35);
     }
-    let mut style = Style::PLAIN;
-    if run.italic {
-        style = style.with(Style::ITALIC);
-    }
+    let slant = if run.italic { face::Slant::Italic } else { face::Slant::Upright };
     TextFormat {
         color,
-        font_id: egui::FontId::new(plain.font_id.size, face::family(true, style.has(Style::ITALIC))),
+        font_id: egui::FontId::new(plain.font_id.size, face::family(true, slant)),
         coords: face::coords(if run.bold { 700.0 } else { 400.0 }),
         underline: if run.underline { egui::Stroke::new(1.0, color) } else { egui::Stroke::NONE },
         ..plain.clone()
@@ -153,7 +161,9 @@ pub(super) fn difference(
             DiffKind::Kept => (" ", palette.dim, None),
             DiffKind::Added => ("+", palette.text, Some(palette.added)),
             DiffKind::Removed => ("−", palette.text, Some(palette.removed)),
-            DiffKind::Skipped(_) | DiffKind::Omitted(_) | DiffKind::Heading => ("⋯", palette.faint, None),
+            DiffKind::Skipped(_) | DiffKind::Omitted(_) | DiffKind::Heading => {
+                ("⋯", palette.faint, None)
+            }
         };
         if let Some(fill) = ground {
             let top = stick.y + i as f32 * step;
@@ -176,7 +186,13 @@ pub(super) fn difference(
 }
 
 /// A range of plain text.
-pub(super) fn plain(press: &mut Press<'_, '_>, text: &str, range: &Range<u32>, voice: Voice, stick: &mut Stick<'_>) {
+pub(super) fn plain(
+    press: &mut Press<'_, '_>,
+    text: &str,
+    range: &Range<u32>,
+    voice: Voice,
+    stick: &mut Stick<'_>,
+) {
     let words = text.get(range.start as usize..range.end as usize).unwrap_or_default();
     let tone = if stick.dim { Tone::Dim } else { Tone::Text };
     press.text(words.strip_suffix('\n').unwrap_or(words), voice, tone, stick);

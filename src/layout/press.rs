@@ -14,7 +14,10 @@ use crate::{
         highlight::Highlighter,
         icon, ink, label, matter,
         slug::{Line, Mark, Slug, Target, Wide},
-        spec::{Action, BlockRef, Card, Content, Fold, FoldKind, Frame, Ground, Marker, SlugKey, Spec, Tone},
+        spec::{
+            Action, BlockRef, Card, Content, Fold, FoldKind, Frame, Ground, Marker, SlugKey, Spec,
+            Tone,
+        },
         table,
     },
     model::{BlockKind, MessageId, RichText},
@@ -89,7 +92,10 @@ impl Press<'_, '_> {
             Content::Code(at, range) => matter::code(self, at, range, stick),
             Content::Table(at, rows) => table::set(self, at, rows, stick),
             Content::Rule => {
-                let line = Rect::from_min_size(pos2(stick.left, stick.y + 4.0), vec2(stick.width, self.hairline()));
+                let line = Rect::from_min_size(
+                    pos2(stick.left, stick.y + 4.0),
+                    vec2(stick.width, self.hairline()),
+                );
                 stick.mark(line, CornerRadius::ZERO, self.palette.line);
                 stick.y += 9.0;
             }
@@ -116,7 +122,13 @@ impl Press<'_, '_> {
     }
 
     /// Sets rich text at the stick's next line, with its chips and links.
-    pub fn rich(&mut self, text: &RichText, range: &Range<u32>, voice: Voice, stick: &mut Stick<'_>) {
+    pub fn rich(
+        &mut self,
+        text: &RichText,
+        range: &Range<u32>,
+        voice: Voice,
+        stick: &mut Stick<'_>,
+    ) {
         let mut job = ink::job(text, range, voice, self.palette);
         job.wrap.max_width = stick.width;
         let galley = self.galley(job);
@@ -128,13 +140,30 @@ impl Press<'_, '_> {
     }
 
     /// Grounds of inline code and keys.
-    pub fn chips(&self, text: &RichText, range: &Range<u32>, galley: &Galley, pos: egui::Vec2, slug: &mut Slug) {
+    pub fn chips(
+        &self,
+        text: &RichText,
+        range: &Range<u32>,
+        galley: &Galley,
+        pos: egui::Vec2,
+        slug: &mut Slug,
+    ) {
         for (rect, is_key) in ink::span_rects(galley, &ink::chips(text, range)) {
             let rect = rect.translate(pos).expand2(vec2(3.0, 0.5));
             if is_key {
-                slug.marks.push(Mark { rect: rect.expand(self.hairline()), radius: CornerRadius::same(5), fill: self.palette.line, scrolls: false });
+                slug.marks.push(Mark {
+                    rect: rect.expand(self.hairline()),
+                    radius: CornerRadius::same(5),
+                    fill: self.palette.line,
+                    scrolls: false,
+                });
             }
-            slug.marks.push(Mark { rect, radius: CornerRadius::same(5), fill: self.palette.raised, scrolls: false });
+            slug.marks.push(Mark {
+                rect,
+                radius: CornerRadius::same(5),
+                fill: self.palette.raised,
+                scrolls: false,
+            });
         }
     }
 
@@ -242,7 +271,12 @@ impl Press<'_, '_> {
         stick.mark(square.shrink(1.25), CornerRadius::same(3), fill);
         if done {
             let mut job = LayoutJob::default();
-            ink::append(&mut job, &icon::CHECK.to_string(), 0.0, face::icon(12.0, 15.0, self.palette.bg));
+            ink::append(
+                &mut job,
+                &icon::CHECK.to_string(),
+                0.0,
+                face::icon(12.0, 15.0, self.palette.bg),
+            );
             let galley = self.galley(job);
             stick.line(vec2(square.left() + 1.5, square.top()), galley, false);
         }
@@ -279,8 +313,10 @@ impl Press<'_, '_> {
     /// of several slugs need no strokes that would have to be cut.
     fn ground(&self, card: &Card, outer: Option<&Card>, y: Range<f32>, marks: &mut Vec<Mark>) {
         let line = self.hairline();
-        let mut rect = Rect::from_min_max(pos2(card.left, y.start), pos2(self.width - card.right, y.end));
-        let inset = outer.is_some_and(|outer| outer.left == card.left && outer.ground == Ground::Panel);
+        let mut rect =
+            Rect::from_min_max(pos2(card.left, y.start), pos2(self.width - card.right, y.end));
+        let inset =
+            outer.is_some_and(|outer| outer.left == card.left && outer.ground == Ground::Panel);
         let (fill, edge) = self.ground_colors(card.ground);
         let size: u8 = if card.ground == Ground::User { 12 } else { 10 };
         let at = |on: bool| if on { size } else { 0_u8 };
@@ -294,7 +330,12 @@ impl Press<'_, '_> {
             rect = rect.shrink2(vec2(line, 0.0));
             if card.first {
                 let rule = Rect::from_min_size(rect.min, vec2(rect.width(), line));
-                marks.push(Mark { rect: rule, radius: CornerRadius::ZERO, fill: self.palette.line, scrolls: false });
+                marks.push(Mark {
+                    rect: rule,
+                    radius: CornerRadius::ZERO,
+                    fill: self.palette.line,
+                    scrolls: false,
+                });
                 rect.min.y += line;
             }
             if outer.is_some_and(|outer| outer.last) && card.last {
@@ -366,7 +407,13 @@ fn card_tops(frame: &Frame) -> Vec<(f32, f32)> {
 }
 
 /// Targets over the links of a set text.
-pub fn links(text: &RichText, range: &Range<u32>, galley: &Galley, pos: egui::Vec2, slug: &mut Slug) {
+pub fn links(
+    text: &RichText,
+    range: &Range<u32>,
+    galley: &Galley,
+    pos: egui::Vec2,
+    slug: &mut Slug,
+) {
     let spans = ink::spans(text, range, |run| run.link);
     if spans.is_empty() {
         return;

@@ -268,7 +268,8 @@ impl Sheet {
                     if before || after {
                         continue;
                     }
-                    let start = if row == rows.start && here == (from.0, from.1) { from.2 } else { 0 };
+                    let start =
+                        if row == rows.start && here == (from.0, from.1) { from.2 } else { 0 };
                     let is_last = row + 1 == rows.end && here == (to.0, to.1);
                     let end = if is_last { to.2 } else { usize::MAX };
                     let words = line.galley.job.text.chars().take(end).skip(start);
@@ -298,13 +299,15 @@ impl Sheet {
         if changed {
             self.cache.clear();
             let ratio = estimate_ratio(page.width);
+            #[expect(clippy::iter_over_hash_type, reason = "each is changed by itself")]
             for composed in self.composed.values_mut() {
                 composed.heights = estimated(&composed.specs, ratio);
             }
         }
         if rows_changed || epoch.width_pts != self.epoch.width_pts {
             self.heights = estimate_heights(source, page.width);
-            self.first_row = if source.is_empty() { MessageId::default() } else { source.row(0).id };
+            self.first_row =
+                if source.is_empty() { MessageId::default() } else { source.row(0).id };
         }
         self.epoch = epoch;
         fraction

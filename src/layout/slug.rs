@@ -4,10 +4,7 @@ use std::sync::Arc;
 
 use egui::{Color32, CornerRadius, Galley, Rect, Vec2};
 
-use crate::{
-    layout::spec::Action,
-    model::Image,
-};
+use crate::{layout::spec::Action, model::Image};
 
 /// One laid-out piece of a message. All positions are relative to its upper left corner,
 /// at the left edge of the column, in points.

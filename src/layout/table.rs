@@ -22,7 +22,12 @@ const COLUMN_MAX: f32 = 480.0;
 const MEASURED: usize = 3;
 
 /// Sets rows of a table; the slug of the first rows begins with the header.
-pub(super) fn set(press: &mut Press<'_, '_>, at: &BlockRef, rows: &Range<u32>, stick: &mut Stick<'_>) {
+pub(super) fn set(
+    press: &mut Press<'_, '_>,
+    at: &BlockRef,
+    rows: &Range<u32>,
+    stick: &mut Stick<'_>,
+) {
     let BlockKind::Table { align, header, rows: all } = &at.block().kind else { return };
     let columns = Columns::measure(press, align, header, all, stick.width);
     let left_mark = stick.slug.marks.len();
@@ -85,7 +90,8 @@ impl Columns {
     ) -> Self {
         let natural = (0..align.len())
             .map(|column| {
-                let head = header.get(column).map_or(0.0, |cell| width(press, cell, Voice::TableHead));
+                let head =
+                    header.get(column).map_or(0.0, |cell| width(press, cell, Voice::TableHead));
                 longest(rows, column)
                     .into_iter()
                     .map(|cell| width(press, cell, Voice::TableCell))
@@ -95,7 +101,8 @@ impl Columns {
             })
             .collect();
         let gaps = COLUMN_GAP * align.len().saturating_sub(1) as f32;
-        let align = align.iter().enumerate().map(|(i, align)| text_align(*align, rows, i)).collect();
+        let align =
+            align.iter().enumerate().map(|(i, align)| text_align(*align, rows, i)).collect();
         Self { widths: fit(natural, room - gaps), align }
     }
 
@@ -162,6 +169,7 @@ fn text_align(align: model::Align, rows: &[Vec<RichText>], column: usize) -> Ali
 fn is_number(text: &str) -> bool {
     let text = text.trim();
     let digits = text.chars().filter(char::is_ascii_digit).count();
-    digits > 0 && text.starts_with(|c: char| c.is_ascii_digit() || "+-−~<>$€£".contains(c))
+    digits > 0
+        && text.starts_with(|c: char| c.is_ascii_digit() || "+-−~<>$€£".contains(c))
         && text.chars().count() <= digits + 6
 }

@@ -27,7 +27,9 @@ pub fn card(call: &ToolCall) -> ToolCard {
     match &*call.name {
         "bash" | "Bash" | "shell" | "exec" | "run_command" | "execute_command"
         | "run_terminal_cmd" | "local_shell" => command(call),
-        "edit" | "Edit" | "MultiEdit" | "str_replace" | "replace_in_file" | "edit_file" => edit(call),
+        "edit" | "Edit" | "MultiEdit" | "str_replace" | "replace_in_file" | "edit_file" => {
+            edit(call)
+        }
         "write" | "Write" | "write_file" | "write_to_file" | "create_file" => write_file(call),
         "Task" | "Agent" | "task" => task(call),
         "TodoWrite" | "todo_write" => todos(call),
@@ -201,7 +203,8 @@ fn edits(call: &ToolCall) -> Option<Change> {
         if budget == 0 {
             break;
         }
-        let (gone, come) = (text(edit, ["old_string", "oldText"]), text(edit, ["new_string", "newText"]));
+        let (gone, come) =
+            (text(edit, ["old_string", "oldText"]), text(edit, ["new_string", "newText"]));
         budget = budget.saturating_sub(gone.len() + come.len());
         for mut line in diff::lines(&gone, &come, DIFF_CONTEXT) {
             let base = if line.kind == DiffKind::Removed { old.len() } else { new.len() };

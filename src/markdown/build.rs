@@ -5,17 +5,17 @@
 
 use std::{ops::Range, sync::Arc};
 
-use pulldown_cmark::{BlockQuoteKind, CodeBlockKind, Event, HeadingLevel, Tag, TagEnd};
+use pulldown_cmark::{BlockQuoteKind, Event, HeadingLevel, Tag, TagEnd};
 
 use super::{
-    html::{self, HtmlPart},
+    frames::{Frame, FrameKind, Skip, add},
     hygiene,
     inline::Leaf,
-    partial,
-    spans::{Fence, Span},
+    raw::Code,
+    spans::Span,
     table::Table,
 };
-use crate::model::{Alert, Block, BlockKind, Hygiene, ListItem, RichText};
+use crate::model::{Alert, Block, BlockKind, Hygiene, RichText};
 
 /// Containers inside one another before the rest is shown as text.
 pub(super) const DEPTH_CAP: usize = 32;
@@ -73,46 +73,15 @@ pub(super) struct Builder<'a> {
     pub(super) input: Input<'a>,
     pub(super) frames: Vec<Frame>,
     pub(super) leaf: Option<Leaf>,
-    table: Option<Table>,
-    code: Option<Code>,
-    html: Option<(usize, String)>,
-    skip: Option<Skip>,
-    heading: bool,
-    region_start: Option<usize>,
-    unresolved: bool,
-    regions: Vec<Region>,
-    seam: Seam,
-}
-
-/// An open container.
-pub(super) struct Frame {
-    kind: FrameKind,
-    start: usize,
-    /// Where its last child ends. The parser's own end depends on what it looked at next.
-    end: usize,
-    blocks: Vec<Block>,
-}
-
-enum FrameKind {
-    Root,
-    List { start: Option<u64>, loose: bool, items: Vec<ListItem> },
-    Item { task: Option<bool> },
-    Quote(Option<Alert>),
-    Footnote(Arc<str>),
-    Details(RichText, Hygiene),
-}
-
-struct Code {
-    start: usize,
-    info: String,
-    fenced: bool,
-    text: String,
-}
-
-/// A container past the cap: its events are counted, its source is shown.
-struct Skip {
-    range: Range<usize>,
-    nested: usize,
+    pub(super) table: Option<Table>,
+    pub(super) code: Option<Code>,
+    pub(super) html: Option<(usize, String)>,
+    pub(super) skip: Option<Skip>,
+    pub(super) heading: bool,
+    pub(super) region_start: Option<usize>,
+    pub(super) unresolved: bool,
+    pub(super) regions: Vec<Region>,
+    pub(super) seam: Seam,
 }
 
 impl<'a> Builder<'a> {
@@ -251,8 +220,6 @@ impl<'a> Builder<'a> {
         }
     }
 
-    // Leaves.
-
     /// True while the leaf may be split into several blocks.
     pub(super) fn in_paragraph(&self) -> bool {
         let whole = self.leaf.as_ref().is_some_and(|leaf| !leaf.in_link());
@@ -328,278 +295,10 @@ impl<'a> Builder<'a> {
         self.push_block(kind, range, found);
         self.seam = Seam::None;
     }
-
-    // Code and HTML.
-
-    fn start_code(&mut self, kind: CodeBlockKind<'_>, start: usize) {
-        self.close_leaf(start);
-        let (info, fenced) = match kind {
-            CodeBlockKind::Fenced(info) => (info.into_string(), true),
-            CodeBlockKind::Indented => (String::new(), false),
-        };
-        self.code = Some(Code { start, info, fenced, text: String::new() });
-    }
-
-    fn code_text(&mut self, text: &str, range: &Range<usize>) {
-        let text = self.as_written(text, range);
-        if let Some(code) = &mut self.code {
-            code.text.push_str(text);
-        }
-    }
-
-    fn end_code(&mut self, range: &Range<usize>) {
-        let Some(code) = self.code.take() else { return };
-        let closed = !code.fenced || !self.is_open_fence(range);
-        let mut found = Hygiene::default();
-        let text = hygiene::for_code(&code.text, &mut found);
-        let text = text.strip_suffix('\n').unwrap_or(&text);
-        let word = code.info.split_whitespace().next().unwrap_or_default();
-        let kind = if code.fenced && word == "math" {
-            BlockKind::Math { source: text.into(), display: true, closed }
-        } else {
-            let language = hygiene::visible(word).into();
-            BlockKind::Code { language, text: text.into(), closed }
-        };
-        self.push_block(kind, code.start..range.end, found);
-    }
-
-    /// True for a fence that has not been closed and may still be.
-    fn is_open_fence(&self, range: &Range<usize>) -> bool {
-        if !self.input.streaming || range.end < self.input.visible {
-            return false;
-        }
-        let (before, source) =
-            self.input.original.split_at_checked(range.start).unwrap_or_default();
-        let column = before.len() - partial::last_line(before);
-        let source = source.get(..self.input.visible - range.start).unwrap_or_default();
-        let mut lines = source.lines();
-        let first = lines.next().unwrap_or_default().as_bytes();
-        let Some(fence) = Fence::opens(first) else { return false };
-        let last = lines.next_back().unwrap_or_default();
-        let indent = last.len() - last.trim_start_matches(' ').len();
-        indent > column + 3 || !fence.closes(last.as_bytes())
-    }
-
-    fn html_text(&mut self, text: &str, range: &Range<usize>) {
-        let text = self.as_written(text, range);
-        if let Some((_, html)) = &mut self.html {
-            html.push_str(text);
-        }
-    }
-
-    fn end_html(&mut self, end: usize) {
-        let Some((start, text)) = self.html.take() else { return };
-        for part in html::parts(&text) {
-            match part {
-                HtmlPart::Open => {
-                    let kind = FrameKind::Details(RichText::default(), Hygiene::default());
-                    if self.depth() < DEPTH_CAP {
-                        self.push_frame(kind, start);
-                    } else {
-                        self.push_verbatim("<details>", start..end);
-                    }
-                }
-                HtmlPart::Summary(text) => self.summary(text, start..end),
-                HtmlPart::Close if matches!(self.top().kind, FrameKind::Details(..)) => {
-                    self.top().end = end;
-                    self.end_frame();
-                }
-                HtmlPart::Close => self.push_verbatim("</details>", start..end),
-                HtmlPart::Raw(text) => self.push_verbatim(text, start..end),
-            }
-        }
-    }
-
-    /// Sets the summary of the details that just opened; elsewhere it is text.
-    fn summary(&mut self, text: &str, range: Range<usize>) {
-        let frame = self.top();
-        match &mut frame.kind {
-            FrameKind::Details(summary, found) if summary.is_empty() && frame.blocks.is_empty() => {
-                *summary = RichText::plain(hygiene::for_prose(text, found));
-            }
-            _ => self.push_verbatim(&format!("<summary>{text}</summary>"), range),
-        }
-    }
-
-    fn push_verbatim(&mut self, text: &str, range: Range<usize>) {
-        let mut found = Hygiene::default();
-        let text = hygiene::for_code(text, &mut found);
-        self.push_block(BlockKind::Verbatim(text.into()), range, found);
-    }
-
-    /// Shows a stretch of source as it was written.
-    fn push_source(&mut self, range: Range<usize>, capped: bool) {
-        let text = self.input.original.get(clip(&range, self.input.visible)).unwrap_or_default();
-        let mut found = Hygiene { capped, ..Hygiene::default() };
-        let text = hygiene::for_code(text.trim_end(), &mut found);
-        if !text.is_empty() {
-            self.push_block(BlockKind::Verbatim(text.into()), range, found);
-        }
-    }
-
-    /// The text of a verbatim event: the original where a formula was masked, and nothing of the
-    /// virtual closers.
-    pub(super) fn as_written<'t>(&self, text: &'t str, range: &Range<usize>) -> &'t str
-    where
-        'a: 't,
-    {
-        let shown = clip(range, self.input.visible);
-        if self.spans_in(&shown).is_empty() {
-            let virtual_bytes = if text.len() == range.len() { range.end - shown.end } else { 0 };
-            return text.get(..text.len() - virtual_bytes).unwrap_or(text);
-        }
-        self.input.original.get(shown).unwrap_or_default()
-    }
-
-    /// The spans that overlap a range.
-    pub(super) fn spans_in(&self, range: &Range<usize>) -> &'a [Span] {
-        let spans = self.input.spans;
-        let from = spans.partition_point(|span| span.range.end <= range.start);
-        let rest = spans.get(from..).unwrap_or_default();
-        let count = rest.partition_point(|span| span.range.start < range.end);
-        rest.get(..count).unwrap_or_default()
-    }
-
-    // Containers.
-
-    fn top(&mut self) -> &mut Frame {
-        // The root is never popped.
-        let last = self.frames.len() - 1;
-        &mut self.frames[last]
-    }
-
-    fn depth(&self) -> usize {
-        let is_container =
-            |frame: &&Frame| !matches!(frame.kind, FrameKind::Root | FrameKind::Item { .. });
-        self.frames.iter().filter(is_container).count()
-    }
-
-    /// True inside a quote, whose marks stand at the front of every line.
-    pub(super) fn in_quote(&self) -> bool {
-        self.frames.iter().any(|frame| matches!(frame.kind, FrameKind::Quote(_)))
-    }
-
-    fn open(&mut self, kind: FrameKind, range: &Range<usize>) {
-        self.close_leaf(range.start);
-        if self.depth() >= DEPTH_CAP {
-            self.begin_region(range.start);
-            self.skip = Some(Skip { range: range.clone(), nested: 0 });
-        } else {
-            self.push_frame(kind, range.start);
-        }
-    }
-
-    fn end_skip(&mut self) {
-        if let Some(skip) = self.skip.take() {
-            self.push_source(skip.range, true);
-        }
-    }
-
-    fn push_frame(&mut self, kind: FrameKind, start: usize) {
-        self.begin_region(start);
-        let rest = self.input.original.as_bytes().get(start..).unwrap_or_default();
-        let line = memchr::memchr2(b'\n', b'\r', rest).map_or(rest.len(), |at| at + 1);
-        self.frames.push(Frame { kind, start, end: start + line, blocks: Vec::new() });
-    }
-
-    fn mark_loose(&mut self) {
-        if let [.., Frame { kind: FrameKind::List { loose, .. }, .. }, item] = &mut *self.frames
-            && matches!(item.kind, FrameKind::Item { .. })
-        {
-            *loose = true;
-        }
-    }
-
-    fn end_frame(&mut self) {
-        if self.frames.len() < 2 {
-            return;
-        }
-        let Some(Frame { kind, start, end, mut blocks }) = self.frames.pop() else { return };
-        blocks.shrink_to_fit();
-        let found = sum(&blocks);
-        let kind = match kind {
-            FrameKind::Item { task } => {
-                let list = self.top();
-                list.end = list.end.max(end);
-                if let FrameKind::List { items, .. } = &mut list.kind {
-                    items.push(ListItem { task, blocks });
-                }
-                return;
-            }
-            FrameKind::List { start: first, loose, mut items } => {
-                items.shrink_to_fit();
-                let mut found = found;
-                items.iter().for_each(|item| add(&mut found, sum(&item.blocks)));
-                let kind = BlockKind::List { start: first, tight: !loose, items };
-                self.push_block(kind, start..end, found);
-                return;
-            }
-            FrameKind::Root => return,
-            FrameKind::Quote(alert) => BlockKind::Quote { alert, blocks },
-            FrameKind::Footnote(label) => BlockKind::Footnote { label, blocks },
-            FrameKind::Details(summary, in_summary) => {
-                let mut found = found;
-                add(&mut found, in_summary);
-                self.push_block(BlockKind::Details { summary, blocks }, start..end, found);
-                return;
-            }
-        };
-        self.push_block(kind, start..end, found);
-    }
-
-    fn push_block(&mut self, kind: BlockKind, range: Range<usize>, hygiene: Hygiene) {
-        let start = range.start.min(self.input.visible);
-        self.begin_region(start);
-        let offset = self.input.offset;
-        // Where the parser ends a block depends on what it looked at next; its last visible byte
-        // does not.
-        let written = self.input.original.get(start..range.end.min(self.input.visible));
-        let end = start + written.unwrap_or_default().trim_end().len();
-        let source = offset + start..offset + end;
-        let top = self.top();
-        top.end = top.end.max(end);
-        top.blocks.push(Block { kind, source, hygiene });
-    }
-
-    fn begin_region(&mut self, start: usize) {
-        if self.region_start.is_none() {
-            self.region_start = Some(start);
-            self.seam = Seam::None;
-        }
-    }
-
-    /// Ends the region when nothing is open.
-    fn close_region(&mut self, end: usize) {
-        let idle = self.leaf.is_none()
-            && self.table.is_none()
-            && self.code.is_none()
-            && self.html.is_none()
-            && self.skip.is_none();
-        if !idle || self.frames.len() > 1 || self.top().blocks.is_empty() {
-            return;
-        }
-        let mut blocks = std::mem::take(&mut self.top().blocks);
-        blocks.shrink_to_fit();
-        let start = self.region_start.take().unwrap_or(end);
-        let unresolved = std::mem::take(&mut self.unresolved);
-        self.regions.push(Region { start, end, read_end: end, blocks, unresolved });
-    }
 }
 
 pub(super) fn clip(range: &Range<usize>, end: usize) -> Range<usize> {
     range.start.min(end)..range.end.min(end)
-}
-
-pub(super) fn add(total: &mut Hygiene, other: Hygiene) {
-    total.hidden = total.hidden.saturating_add(other.hidden);
-    total.bidi |= other.bidi;
-    total.capped |= other.capped;
-}
-
-pub(super) fn sum(blocks: &[Block]) -> Hygiene {
-    let mut total = Hygiene::default();
-    blocks.iter().for_each(|block| add(&mut total, block.hygiene));
-    total
 }
 
 fn alert(kind: BlockQuoteKind) -> Alert {

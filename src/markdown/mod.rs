@@ -4,24 +4,32 @@
 //! footnotes, alerts), formulas, and the handful of HTML tags that models write. Everything else
 //! that looks like HTML is shown as text: nothing is interpreted, fetched or hidden.
 //!
-//! [`parse`] takes a finished text, [`Stream`] one that arrives in deltas; both give the same
+//! [`parse()`] takes a finished text, [`Stream`] one that arrives in deltas; both give the same
 //! blocks for the same text, however it was cut up. Input is hostile: nesting, tables and links
 //! are capped, and no cost grows faster than the text.
 
 pub mod hygiene;
 
 mod build;
+mod delimiters;
+mod frames;
 mod html;
 mod inline;
 mod leaves;
+mod lines;
 mod links;
 mod openers;
 mod parse;
 mod partial;
+mod raw;
+mod returns;
+mod scan;
+mod seal;
 mod spans;
 mod stream;
 mod table;
 mod tail;
+mod target;
 
 use std::sync::Arc;
 

@@ -3,8 +3,10 @@
 use std::ops::Range;
 
 use super::{
+    lines,
     partial::TAG_HELD,
-    spans::{self, Span},
+    spans::Span,
+    target::{Target, target_state},
 };
 
 /// A bracket that has stood open for longer than this is taken for a bracket.
@@ -166,12 +168,12 @@ impl Walk<'_> {
     }
 
     fn ticks(&mut self) -> Step {
-        let len = spans::run(self.bytes, self.at);
+        let len = lines::run(self.bytes, self.at);
         let body = self.at + len;
         let mut at = body;
         if !self.lonely_ticks.contains(&len) {
             while let Some(found) = memchr::memchr(b'`', self.bytes.get(at..).unwrap_or_default()) {
-                let other = spans::run(self.bytes, at + found);
+                let other = lines::run(self.bytes, at + found);
                 at += found + other;
                 if other == len {
                     self.at = at;
@@ -289,7 +291,7 @@ impl Walk<'_> {
 
     fn delimiters(&mut self, mark: u8) -> Step {
         let at = self.at;
-        let mut len = spans::run(self.bytes, at);
+        let mut len = lines::run(self.bytes, at);
         let total = len;
         if mark == b'~' && len != 2 {
             return self.skip(len);
@@ -355,62 +357,4 @@ impl Flank {
 /// Punctuation and symbols, near enough for a guess that only ever hides a marker.
 fn is_punctuation(c: char) -> bool {
     if c.is_ascii() { c.is_ascii_punctuation() } else { !c.is_alphanumeric() && !c.is_whitespace() }
-}
-
-enum Target {
-    /// Closed after this many bytes.
-    Closed(usize),
-    /// These would close it.
-    Open(String),
-    /// Not a target.
-    None,
-}
-
-/// How far the target of an inline link has come, behind its `(`.
-fn target_state(bytes: &[u8]) -> Target {
-    let angle = bytes.first() == Some(&b'<');
-    let mut at = usize::from(angle);
-    let mut depth = 0;
-    loop {
-        match bytes.get(at) {
-            None if angle => return Target::Open(">)".into()),
-            None => return Target::Open(")".repeat(depth + 1)),
-            Some(b'\\') if at + 1 == bytes.len() => return Target::None,
-            Some(b'\\') => at += 1,
-            Some(b'\n' | b'<') => return Target::None,
-            Some(b'>') if angle => {
-                at += 1;
-                break;
-            }
-            Some(b' ' | b'\t') if !angle => break,
-            Some(b'(') if !angle => depth += 1,
-            Some(b')') if !angle && depth == 0 => return Target::Closed(at + 1),
-            Some(b')') if !angle => depth -= 1,
-            Some(_) => {}
-        }
-        at += 1;
-    }
-    title_state(bytes, at)
-}
-
-fn title_state(bytes: &[u8], from: usize) -> Target {
-    let rest = bytes.get(from..).unwrap_or_default();
-    let spaces = rest.iter().take_while(|b| b.is_ascii_whitespace()).count();
-    let at = from + spaces;
-    let quote = match bytes.get(at) {
-        None => return Target::Open(")".into()),
-        Some(b')') => return Target::Closed(at + 1),
-        Some(quote @ (b'"' | b'\'')) => *quote,
-        Some(b'(') => b')',
-        Some(_) => return Target::None,
-    };
-    let body = bytes.get(at + 1..).unwrap_or_default();
-    match body.iter().position(|b| *b == quote) {
-        None => Target::Open(format!("{})", char::from(quote))),
-        Some(end) => match body.get(end + 1) {
-            None => Target::Open(")".into()),
-            Some(b')') => Target::Closed(at + end + 3),
-            Some(_) => Target::None,
-        },
-    }
 }

@@ -5,8 +5,9 @@
 //! guess costs a literal marker and no more.
 
 use super::{
+    lines::{self, Fence},
     openers,
-    spans::{self, Fence, Found, Rules, Span, SpanKind},
+    spans::{self, Found, Rules, Span, SpanKind},
     tail::is_wordly,
 };
 
@@ -179,7 +180,7 @@ enum Held {
 fn hold_back(text: &str, last: usize) -> Held {
     let line = text.get(last..).unwrap_or_default();
     let quote = line.len() - line.trim_start_matches([' ', '\t', '>']).len();
-    let start = last + spans::line_content(line.as_bytes());
+    let start = last + lines::line_content(line.as_bytes());
     let in_item = start > last + quote;
     let content = text.get(start..).unwrap_or_default().trim_end();
     if content.is_empty() {
@@ -228,7 +229,7 @@ fn marker_alone(text: &str, last: usize, start: usize) -> Held {
     let kept = before.trim_end();
     let above = kept.get(last_line(kept)..).unwrap_or_default();
     let indent = above.len() - above.trim_start().len();
-    let in_list = indent >= 2 || spans::line_content(above.as_bytes()) > indent;
+    let in_list = indent >= 2 || lines::line_content(above.as_bytes()) > indent;
     if follows || (in_list && !above.is_empty()) {
         Held::Hidden(last)
     } else {
@@ -284,7 +285,7 @@ fn leaf_start(text: &str) -> usize {
     loop {
         let line = text.get(start..).unwrap_or_default();
         let line = line.lines().next().unwrap_or_default().as_bytes();
-        let content = spans::line_content(line);
+        let content = lines::line_content(line);
         let prefix = line.iter().take_while(|b| matches!(b, b' ' | b'\t' | b'>')).count();
         match line.get(content) {
             Some(b'#') => return start + content,

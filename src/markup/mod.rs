@@ -1,9 +1,9 @@
 //! Markup inside text that is not markdown.
 
 pub mod ansi;
-pub mod tabs;
 mod calls;
 mod code;
+pub mod tabs;
 mod tags;
 mod tail;
 mod think;

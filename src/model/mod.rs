@@ -23,9 +23,7 @@ pub use message::{
     Blocks, Image, ImageData, Message, Notice, NoticeKind, Part, Raw, Role, StopReason, Text,
     Thinking, Usage,
 };
-pub use snapshot::{
-    Aside, Entry, Fate, Phase, Receipt, Refusal, Settings, Snapshot,
-};
+pub use snapshot::{Aside, Entry, Fate, Phase, Receipt, Refusal, Settings, Snapshot};
 pub use source::{
     GroupPlace, GroupTraits, Grouping, MemorySource, Progress, RowInfo, RowKind, Source, ToolTally,
 };

@@ -56,6 +56,7 @@ pub struct Output {
 }
 
 /// A stretch of coloured output.
+#[expect(clippy::struct_excessive_bools, reason = "a terminal's attributes are independent")]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SgrRun {
     /// First byte.

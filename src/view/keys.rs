@@ -90,11 +90,13 @@ fn run(view: &mut TranscriptView, command: Move, page: f64, source: &dyn Source)
 /// Goes to the beginning of the message above or below the one at the top.
 fn message(view: &mut TranscriptView, step: isize, source: &dyn Source) {
     let room = overlay::HEADER as f32;
-    let Some(top) = view.visible.placed.iter().find(|place| place.y + place.height > room + 1.0) else {
+    let Some(top) = view.visible.placed.iter().find(|place| place.y + place.height > room + 1.0)
+    else {
         return;
     };
-    let begins_here = view.visible.placed.iter().any(|place| place.row == top.row && place.y >= 0.0)
-        && !view.visible.placed.iter().any(|place| place.row == top.row && place.y < -1.0);
+    let begins_here =
+        view.visible.placed.iter().any(|place| place.row == top.row && place.y >= 0.0)
+            && !view.visible.placed.iter().any(|place| place.row == top.row && place.y < -1.0);
     let row = match (step < 0, begins_here) {
         (true, true) => top.row.saturating_sub(1),
         (true, false) => top.row,

@@ -1,9 +1,7 @@
 //! What floats over the transcript: the prompt being answered, the way back to the end,
 //! the scrollbar and the progress of indexing.
 
-use egui::{
-    Align2, CornerRadius, FontId, Rect, Sense, Stroke, Ui, Role, WidgetInfo, pos2, vec2,
-};
+use egui::{Align2, CornerRadius, FontId, Rect, Role, Sense, Stroke, Ui, WidgetInfo, pos2, vec2};
 
 use crate::{
     layout::{Jump, face, icon},
@@ -17,7 +15,12 @@ pub(crate) const HEADER: f64 = 36.0;
 const PROMPT_WORDS: usize = 60;
 
 /// Shows everything that floats.
-pub(crate) fn show(view: &mut TranscriptView, ui: &mut Ui, geometry: Geometry, source: &mut dyn Source) {
+pub(crate) fn show(
+    view: &mut TranscriptView,
+    ui: &Ui,
+    geometry: Geometry,
+    source: &mut dyn Source,
+) {
     prompt_ui(view, ui, geometry, source);
     pill_ui(view, ui, geometry);
     bar_ui(view, ui, geometry);
@@ -42,7 +45,10 @@ fn prompt_ui(view: &mut TranscriptView, ui: &Ui, geometry: Geometry, source: &mu
     }
     let Some(words) = prompt_words(source, row) else { return };
     let palette = view.palette();
-    let rect = Rect::from_min_size(geometry.rect.min, vec2(geometry.rect.width() - BAR_WIDTH, HEADER as f32));
+    let rect = Rect::from_min_size(
+        geometry.rect.min,
+        vec2(geometry.rect.width() - BAR_WIDTH, HEADER as f32),
+    );
     let response = ui.interact(rect, part_id(ui, "prompt"), Sense::click());
     response.widget_info(|| WidgetInfo::labeled(Role::Button, true, format!("Prompt: {words}")));
     let fill = if response.hovered() { palette.panel } else { palette.bg };
@@ -92,19 +98,37 @@ fn pill_ui(view: &mut TranscriptView, ui: &Ui, geometry: Geometry) {
     let beside = geometry.left + geometry.width + 12.0 + size.x;
     let edge = geometry.rect.right() - BAR_WIDTH - 8.0;
     let right = if beside <= edge { beside } else { (geometry.left + geometry.width).min(edge) };
-    let rect = Rect::from_min_size(pos2(right - size.x, geometry.rect.bottom() - size.y - 16.0), size);
+    let rect =
+        Rect::from_min_size(pos2(right - size.x, geometry.rect.bottom() - size.y - 16.0), size);
     let response = ui.interact(rect, part_id(ui, "pill"), Sense::click());
     response.widget_info(|| WidgetInfo::labeled(Role::Button, true, "Jump to the end"));
     let radius = CornerRadius::same(16);
     let fill = if response.hovered() { palette.line } else { palette.raised };
     let painter = ui.painter_at(geometry.rect);
-    let shadow = egui::Shadow { offset: [0, 3], blur: 12, spread: 0, color: palette.code.gamma_multiply(0.6) };
+    let shadow = egui::Shadow {
+        offset: [0, 3],
+        blur: 12,
+        spread: 0,
+        color: palette.code.gamma_multiply(0.6),
+    };
     painter.add(shadow.as_shape(rect, radius));
     painter.rect(rect, radius, fill, Stroke::new(1.0, palette.line), egui::StrokeKind::Inside);
     let icon_font = FontId::new(14.0, egui::FontFamily::Name(face::ICON_NAME.into()));
-    painter.text(pos2(rect.left() + 22.0, rect.center().y), Align2::CENTER_CENTER, icon::ARROW_DOWN, icon_font, palette.text);
+    painter.text(
+        pos2(rect.left() + 22.0, rect.center().y),
+        Align2::CENTER_CENTER,
+        icon::ARROW_DOWN,
+        icon_font,
+        palette.text,
+    );
     let font = FontId::new(face::INTERFACE_SIZE, face::TEXT);
-    painter.text(pos2(rect.left() + 34.0, rect.center().y), Align2::LEFT_CENTER, "Jump to end", font, palette.text);
+    painter.text(
+        pos2(rect.left() + 34.0, rect.center().y),
+        Align2::LEFT_CENTER,
+        "Jump to end",
+        font,
+        palette.text,
+    );
     if response.clicked() {
         view.sheet.jump(Jump::End);
         wake(ui);
@@ -129,7 +153,8 @@ fn bar_ui(view: &mut TranscriptView, ui: &Ui, geometry: Geometry) {
         vec2(BAR_WIDTH - 6.0, thumb),
     );
     let response = ui.interact(track, part_id(ui, "bar"), Sense::click_and_drag());
-    response.widget_info(|| WidgetInfo::labeled(Role::ScrollBar, true, "Position in the conversation"));
+    response
+        .widget_info(|| WidgetInfo::labeled(Role::ScrollBar, true, "Position in the conversation"));
     if let Some(pointer) = response.interact_pointer_pos()
         && response.is_pointer_button_down_on()
         && travel > 0.0

@@ -99,7 +99,13 @@ fn wide(view: &TranscriptView, painter: &Painter, place: &Placed, slug: &Slug, o
 }
 
 /// Room that is kept for a message that has not arrived.
-fn waiting(view: &TranscriptView, place: &Placed, origin: Pos2, geometry: Geometry, shapes: &mut Vec<Shape>) {
+fn waiting(
+    view: &TranscriptView,
+    place: &Placed,
+    origin: Pos2,
+    geometry: Geometry,
+    shapes: &mut Vec<Shape>,
+) {
     let palette = view.palette();
     let fill = palette.panel;
     let mut y = 12.0;
@@ -141,11 +147,8 @@ fn pictures(
     let palette = view.palette();
     for picture in &slug.pictures {
         let rect = picture.rect.translate(geometry.origin(place, ui.pixels_per_point()).to_vec2());
-        let key = ImageKey {
-            message: place.id.message,
-            part: place.id.key.part,
-            index: picture.index,
-        };
+        let key =
+            ImageKey { message: place.id.message, part: place.id.key.part, index: picture.index };
         let side = rect.size().max_elem() * ui.pixels_per_point();
         match view.images.get(ui.ctx(), key, &picture.image, side.ceil() as u32) {
             ImageState::Ready { texture, .. } => {
@@ -171,7 +174,13 @@ fn placeholder(painter: &Painter, rect: Rect, words: &str, fill: Color32, color:
 }
 
 /// “copied” over the button that copied.
-fn copied(view: &TranscriptView, ui: &Ui, painter: &Painter, geometry: Geometry, placed: &[Placed]) {
+fn copied(
+    view: &TranscriptView,
+    ui: &Ui,
+    painter: &Painter,
+    geometry: Geometry,
+    placed: &[Placed],
+) {
     let time = ui.input(|input| input.time);
     let Some(place) = placed.iter().find(|place| view.is_copied(place.id, time)) else { return };
     let palette = view.palette();

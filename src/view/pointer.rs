@@ -1,9 +1,6 @@
 //! The pointer: what is under it, what a click on it means, where in the text it is.
 
-use egui::{
-    CursorIcon, Galley, Id, Pos2, Rect, Role, Sense, Ui, WidgetInfo,
-    vec2,
-};
+use egui::{CursorIcon, Galley, Id, Pos2, Rect, Role, Sense, Ui, WidgetInfo, vec2};
 use unicode_segmentation::UnicodeSegmentation as _;
 
 use crate::{
@@ -78,11 +75,18 @@ fn messages(ui: &Ui, geometry: Geometry, id: Id, placed: &[Placed]) {
 
 fn shown_text(group: &[Placed]) -> String {
     let slugs = group.iter().filter_map(|place| place.slug.as_ref());
-    let lines = slugs.flat_map(|slug| reading(&slug.lines)).map(|line| line.galley.job.text.as_str());
+    let lines =
+        slugs.flat_map(|slug| reading(&slug.lines)).map(|line| line.galley.job.text.as_str());
     lines.collect::<Vec<_>>().join("\n")
 }
 
-fn target_ui(ui: &Ui, target: &Target, rect: Rect, id: Id, place: &Placed) -> Option<Option<Click>> {
+fn target_ui(
+    ui: &Ui,
+    target: &Target,
+    rect: Rect,
+    id: Id,
+    place: &Placed,
+) -> Option<Option<Click>> {
     let response = ui.interact(rect, id, Sense::click());
     let response = match &target.action {
         Action::Link(address, _) => {
@@ -120,9 +124,14 @@ fn where_to(address: &str) -> String {
 /// Sideways wheel over a wide block.
 fn sideways(ui: &Ui, geometry: Geometry, place: &Placed) -> f32 {
     let top = geometry.rect.top() + place.y;
-    let over = |pos: Pos2| pos.y >= top && pos.y < top + place.height && geometry.rect.contains(pos);
+    let over =
+        |pos: Pos2| pos.y >= top && pos.y < top + place.height && geometry.rect.contains(pos);
     ui.input(|input| {
-        if input.pointer.hover_pos().is_some_and(over) { input.smooth_scroll_delta().x } else { 0.0 }
+        if input.pointer.hover_pos().is_some_and(over) {
+            input.smooth_scroll_delta().x
+        } else {
+            0.0
+        }
     })
 }
 

@@ -65,7 +65,8 @@ impl ReferenceView {
         let first = self.row;
         let mut row = self.row;
         while y < rect.bottom() && row < source.len() {
-            y += self.message(ui, source, row, Rect::from_min_size(pos2(left, y), vec2(width, 1e5)));
+            y +=
+                self.message(ui, source, row, Rect::from_min_size(pos2(left, y), vec2(width, 1e5)));
             row += 1;
             self.shown += 1;
         }
@@ -103,7 +104,8 @@ impl ReferenceView {
             self.offset += f64::from(self.height(source, self.row));
         }
         self.offset = self.offset.max(0.0);
-        while self.row + 1 < source.len() && self.offset > f64::from(self.height(source, self.row)) {
+        while self.row + 1 < source.len() && self.offset > f64::from(self.height(source, self.row))
+        {
             self.offset -= f64::from(self.height(source, self.row));
             self.row += 1;
         }

@@ -52,10 +52,15 @@ impl Selection {
 
     /// The selected characters of every visible line that has any. Visible slugs stand in
     /// reading order, so their own order decides, whatever rows they have by now.
-    pub(crate) fn visible<'p>(&self, placed: &'p [Placed]) -> Vec<(&'p Placed, &'p Line, Range<usize>)> {
+    pub(crate) fn visible<'p>(
+        &self,
+        placed: &'p [Placed],
+    ) -> Vec<(&'p Placed, &'p Line, Range<usize>)> {
         let mut found = Vec::new();
         let index = |spot: &Spot| {
-            placed.iter().position(|place| (place.id.message, place.id.key) == (spot.message, spot.key))
+            placed
+                .iter()
+                .position(|place| (place.id.message, place.id.key) == (spot.message, spot.key))
         };
         let (Some(top), Some(bottom)) = (placed.first(), placed.last()) else { return found };
         let place_of = |spot: &Spot| match index(spot) {
@@ -65,7 +70,8 @@ impl Selection {
             None => -1,
         };
         let key = |spot: &Spot| (place_of(spot), spot.line, spot.character);
-        let (from, to) = (key(&self.tail).min(key(&self.head)), key(&self.tail).max(key(&self.head)));
+        let (from, to) =
+            (key(&self.tail).min(key(&self.head)), key(&self.tail).max(key(&self.head)));
         for (i, place) in placed.iter().enumerate() {
             let Some(slug) = &place.slug else { continue };
             for (n, line) in slug.lines.iter().filter(|line| line.reading).enumerate() {

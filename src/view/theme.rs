@@ -5,12 +5,12 @@ use std::sync::Arc;
 
 use egui::{
     Color32, Context, CornerRadius, FontData, FontDefinitions, FontFamily, FontId, Stroke,
-    TextStyle, Theme, Visuals,
-    epaint::text::FontTweak,
+    TextStyle, Theme, Visuals, epaint::text::FontTweak,
 };
 
 use crate::layout::{Palette, Syntax, face};
 
+#[expect(clippy::disallowed_methods, reason = "the one place that makes colours")]
 const fn hex(rgb: u32) -> Color32 {
     Color32::from_rgb((rgb >> 16) as u8, (rgb >> 8) as u8, rgb as u8)
 }
@@ -55,10 +55,22 @@ fn dark() -> Palette {
             operator: hex(0xa9_b4c8),
         },
         ansi: [
-            hex(0x6b_7384), hex(0xf0_787d), hex(0x7b_c88f), hex(0xe0_af68),
-            hex(0x7a_a2f7), hex(0xc0_99f0), hex(0x6f_c6d6), hex(0xc8_cfda),
-            hex(0x98_a1b0), hex(0xff_9599), hex(0x9a_e0ab), hex(0xf2_ca8d),
-            hex(0x9d_bdff), hex(0xd6_b8ff), hex(0x93_dde8), hex(0xf2_f4f8),
+            hex(0x6b_7384),
+            hex(0xf0_787d),
+            hex(0x7b_c88f),
+            hex(0xe0_af68),
+            hex(0x7a_a2f7),
+            hex(0xc0_99f0),
+            hex(0x6f_c6d6),
+            hex(0xc8_cfda),
+            hex(0x98_a1b0),
+            hex(0xff_9599),
+            hex(0x9a_e0ab),
+            hex(0xf2_ca8d),
+            hex(0x9d_bdff),
+            hex(0xd6_b8ff),
+            hex(0x93_dde8),
+            hex(0xf2_f4f8),
         ],
     }
 }
@@ -94,10 +106,22 @@ fn light() -> Palette {
             operator: hex(0x45_4d5c),
         },
         ansi: [
-            hex(0x3a_404b), hex(0xc4_323a), hex(0x16_7340), hex(0x8f_5b00),
-            hex(0x2f_5fd0), hex(0x79_36b8), hex(0x0b_6a7c), hex(0x5a_6372),
-            hex(0x64_6c79), hex(0xb0_2029), hex(0x0f_6636), hex(0x7d_4f00),
-            hex(0x24_52bb), hex(0x6a_2aa6), hex(0x08_5c6c), hex(0x1d_2129),
+            hex(0x3a_404b),
+            hex(0xc4_323a),
+            hex(0x16_7340),
+            hex(0x8f_5b00),
+            hex(0x2f_5fd0),
+            hex(0x79_36b8),
+            hex(0x0b_6a7c),
+            hex(0x5a_6372),
+            hex(0x64_6c79),
+            hex(0xb0_2029),
+            hex(0x0f_6636),
+            hex(0x7d_4f00),
+            hex(0x24_52bb),
+            hex(0x6a_2aa6),
+            hex(0x08_5c6c),
+            hex(0x1d_2129),
         ],
     }
 }

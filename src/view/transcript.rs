@@ -6,10 +6,8 @@ use egui::{Id, Pos2, Rect, Sense, Ui, pos2};
 
 use crate::{
     layout::{
-        Action, Fold, Folds, Jump, Openness, Page, Palette, Placed, Registry, Sheet,
-        SlugId, Visible,
-        highlight::Highlighter,
-        spec::SlugKey,
+        Action, Fold, Folds, Jump, Openness, Page, Palette, Placed, Registry, Sheet, SlugId,
+        Visible, highlight::Highlighter, spec::SlugKey,
     },
     model::{MessageId, Source},
     perf,
@@ -218,7 +216,11 @@ impl TranscriptView {
     #[must_use]
     pub fn is_settled(&self) -> bool {
         let awaited = |placed: &Placed| {
-            placed.slug.as_ref().and_then(|slug| slug.awaits).is_some_and(|key| !self.highlights.knows(key))
+            placed
+                .slug
+                .as_ref()
+                .and_then(|slug| slug.awaits)
+                .is_some_and(|key| !self.highlights.knows(key))
         };
         self.is_ready() && !self.unsettled && !self.visible.placed.iter().any(awaited)
     }
@@ -266,11 +268,19 @@ impl TranscriptView {
         });
     }
 
-    fn select(&mut self, ui: &Ui, ground: &egui::Response, geometry: Geometry, source: &dyn Source) {
+    fn select(
+        &mut self,
+        ui: &Ui,
+        ground: &egui::Response,
+        geometry: Geometry,
+        source: &dyn Source,
+    ) {
         let order = |spot: &Spot| source.index_of(spot.message);
         let pixels_per_point = ui.pixels_per_point();
         let Some(pointer) = ground.interact_pointer_pos() else { return };
-        let Some(spot) = pointer::spot_at(self, geometry, pointer, pixels_per_point) else { return };
+        let Some(spot) = pointer::spot_at(self, geometry, pointer, pixels_per_point) else {
+            return;
+        };
         if ground.double_clicked() || ground.triple_clicked() {
             self.selection = pointer::word_or_line(self, spot, ground.triple_clicked());
         } else if ground.drag_started() || ground.clicked() {

@@ -332,6 +332,7 @@ pub(super) fn head_of(response: &Response) -> Head {
 }
 
 /// Milliseconds since 1970.
+#[expect(clippy::disallowed_methods, reason = "a date in a header says when to come back")]
 fn now_ms() -> i64 {
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     i64::try_from(since.as_millis()).unwrap_or(i64::MAX)

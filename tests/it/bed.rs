@@ -4,15 +4,13 @@ use std::{cell::RefCell, collections::HashSet, ops::Range, rc::Rc, sync::Arc};
 
 use egui::{
     FontDefinitions,
-    epaint::{
-        Fonts, TextOptions, text::ViewportKey,
-    },
+    epaint::{Fonts, TextOptions, text::ViewportKey},
 };
 use letterpress::{
     engine::prepare,
     layout::{Folds, Page, Palette, Registry, Sheet, Visible, highlight::Highlighter},
     model::{
-        Message, MessageId, MemorySource, Part, Progress, Role, RowInfo, Source, SourceLine, Text,
+        MemorySource, Message, MessageId, Part, Progress, Role, RowInfo, Source, SourceLine, Text,
     },
     view::theme,
 };

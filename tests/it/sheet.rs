@@ -2,7 +2,10 @@
 //! laid out for it.
 
 use letterpress::{
-    layout::{Fold, FoldKind, Jump, Visible, heights::{CHUNK, Fenwick, Heights}},
+    layout::{
+        Fold, FoldKind, Jump, Visible,
+        heights::{CHUNK, Fenwick, Heights},
+    },
     model::{MessageId, Part, Role, Source as _},
 };
 use proptest::prelude::*;
@@ -122,7 +125,8 @@ fn one_huge_message_is_laid_out_where_it_is_looked_at() {
 fn every_block_of_a_huge_code_block_can_be_reached() {
     let mut bed = Bed::new();
     let code: String = (0..20_000).map(|i| format!("let x{i} = {i};\n")).collect();
-    let mut source = memory(vec![message(1, Role::Assistant, vec![text(&format!("```rust\n{code}```"))])]);
+    let mut source =
+        memory(vec![message(1, Role::Assistant, vec![text(&format!("```rust\n{code}```"))])]);
     bed.sheet.jump(Jump::Start);
     let first = bed.frame(&mut source);
     assert!(shown_text(&first).contains("let x0 = 0;"));
@@ -373,7 +377,11 @@ fn points_stay_exact_at_a_million_messages() {
 #[test]
 fn a_message_of_no_visible_part_still_has_a_line() {
     let mut bed = Bed::new();
-    let messages = vec![message(1, Role::Assistant, vec![Part::Text(letterpress::model::Text::unparsed(" "))])];
+    let messages = vec![message(
+        1,
+        Role::Assistant,
+        vec![Part::Text(letterpress::model::Text::unparsed(" "))],
+    )];
     let visible = bed.frame(&mut memory(messages));
     assert_eq!(visible.placed.len(), 1);
 }

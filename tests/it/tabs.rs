@@ -15,7 +15,10 @@ fn expand(text: &str) -> (String, Vec<SgrRun>) {
 
 #[test]
 fn columns_line_up() {
-    assert_eq!(expand("ok\tlong/name\t1\nfail\tx\t2").0, "ok      long/name       1\nfail    x       2");
+    assert_eq!(
+        expand("ok\tlong/name\t1\nfail\tx\t2").0,
+        "ok      long/name       1\nfail    x       2"
+    );
     assert_eq!(expand("12345678\tx").0, "12345678        x");
 }
 
@@ -23,7 +26,8 @@ fn columns_line_up() {
 fn colours_move_along() {
     let (text, runs) = expand("a\t\u{1b}[31mred\u{1b}[0m\tb");
     assert_eq!(text, "a       red     b");
-    let shown: Vec<&str> = runs.iter().filter_map(|r| text.get(r.start as usize..r.end as usize)).collect();
+    let shown: Vec<&str> =
+        runs.iter().filter_map(|r| text.get(r.start as usize..r.end as usize)).collect();
     assert_eq!(shown, ["red"]);
 }
 

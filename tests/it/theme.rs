@@ -28,10 +28,21 @@ fn every_text_can_be_read_on_every_ground_it_stands_on() {
     let mut poor = Vec::new();
     for theme in [Theme::Dark, Theme::Light] {
         let p = palette(theme);
-        let grounds = [("bg", p.bg), ("panel", p.panel), ("raised", p.raised), ("code", p.code), ("user", p.user)];
+        let grounds = [
+            ("bg", p.bg),
+            ("panel", p.panel),
+            ("raised", p.raised),
+            ("code", p.code),
+            ("user", p.user),
+        ];
         let texts = [
-            ("text", p.text), ("dim", p.dim), ("faint", p.faint), ("accent", p.accent),
-            ("ok", p.ok), ("warn", p.warn), ("err", p.err),
+            ("text", p.text),
+            ("dim", p.dim),
+            ("faint", p.faint),
+            ("accent", p.accent),
+            ("ok", p.ok),
+            ("warn", p.warn),
+            ("err", p.err),
         ];
         for (ground_name, ground) in grounds {
             for (name, text) in texts {
@@ -42,7 +53,8 @@ fn every_text_can_be_read_on_every_ground_it_stands_on() {
             }
         }
         let s = p.syntax;
-        let code = [s.keyword, s.function, s.kind, s.string, s.number, s.comment, s.attribute, s.operator];
+        let code =
+            [s.keyword, s.function, s.kind, s.string, s.number, s.comment, s.attribute, s.operator];
         // Terminal black is meant to recede, so it is left out.
         for (i, text) in code.into_iter().chain(p.ansi.into_iter().skip(1)).enumerate() {
             let ratio = contrast(text, p.code);

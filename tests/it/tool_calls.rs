@@ -18,33 +18,32 @@ use letterpress::{
 };
 
 fn state(
-    streaming: bool,
-    pending: bool,
+    [streaming, pending]: [bool; 2],
     result_is_error: Option<bool>,
-    stop: Option<StopReason>,
+    stop: Option<&StopReason>,
 ) -> ToolState {
-    ToolState::of(ToolSituation { streaming, pending, result_is_error, stop: stop.as_ref() })
+    ToolState::of(ToolSituation { streaming, pending, result_is_error, stop })
 }
 
 #[test]
 fn tp01_to_tp12_and_tp22_states() {
     use StopReason::{Aborted, Error, Length, ToolUse};
     let rows = [
-        ("TP01", state(true, false, None, None), ToolState::Receiving),
-        ("TP02", state(true, true, None, Some(ToolUse)), ToolState::Running),
-        ("TP03", state(false, true, None, Some(ToolUse)), ToolState::Running),
-        ("TP04", state(false, true, None, Some(ToolUse)), ToolState::Running),
-        ("TP05", state(false, false, Some(false), Some(ToolUse)), ToolState::Ok),
-        ("TP06", state(false, false, Some(true), Some(ToolUse)), ToolState::Error),
-        ("TP07", state(false, false, None, Some(Aborted)), ToolState::Aborted),
-        ("TP08", state(false, true, None, Some(Aborted)), ToolState::Aborted),
-        ("TP09", state(false, false, Some(false), Some(Aborted)), ToolState::Ok),
-        ("TP10", state(false, false, None, Some(ToolUse)), ToolState::NoResult),
-        ("TP11", state(false, false, None, Some(Error)), ToolState::NotRun),
-        ("TP12", state(false, false, None, Some(Length)), ToolState::Truncated),
-        ("TP18", state(true, false, None, None), ToolState::Receiving),
-        ("TP22", state(false, false, Some(true), None), ToolState::Error),
-        ("TP23", state(false, false, Some(false), None), ToolState::Ok),
+        ("TP01", state([true, false], None, None), ToolState::Receiving),
+        ("TP02", state([true, true], None, Some(&ToolUse)), ToolState::Running),
+        ("TP03", state([false, true], None, Some(&ToolUse)), ToolState::Running),
+        ("TP04", state([false, true], None, Some(&ToolUse)), ToolState::Running),
+        ("TP05", state([false, false], Some(false), Some(&ToolUse)), ToolState::Ok),
+        ("TP06", state([false, false], Some(true), Some(&ToolUse)), ToolState::Error),
+        ("TP07", state([false, false], None, Some(&Aborted)), ToolState::Aborted),
+        ("TP08", state([false, true], None, Some(&Aborted)), ToolState::Aborted),
+        ("TP09", state([false, false], Some(false), Some(&Aborted)), ToolState::Ok),
+        ("TP10", state([false, false], None, Some(&ToolUse)), ToolState::NoResult),
+        ("TP11", state([false, false], None, Some(&Error)), ToolState::NotRun),
+        ("TP12", state([false, false], None, Some(&Length)), ToolState::Truncated),
+        ("TP18", state([true, false], None, None), ToolState::Receiving),
+        ("TP22", state([false, false], Some(true), None), ToolState::Error),
+        ("TP23", state([false, false], Some(false), None), ToolState::Ok),
     ];
     for (name, got, want) in rows {
         assert_eq!(got, want, "{name}");
@@ -77,7 +76,7 @@ fn call(name: &str, arguments: serde_json::Value, result: Option<ToolResult>) ->
         id: Arc::from("c1"),
         name: Arc::from(name),
         arguments,
-        state: state(false, false, is_error, None),
+        state: state([false, false], is_error, None),
         result: result.map(Arc::new),
         superseded: 0,
         duration_ms: None,
@@ -122,7 +121,8 @@ fn words(specs: &[Spec]) -> String {
         match &spec.content {
             Content::Label(label) | Content::Divider(label) => {
                 let segments = label.left.iter().chain(&label.right);
-                let shown = segments.map(|segment| segment.text.as_str()).filter(|t| t.chars().count() > 1);
+                let shown =
+                    segments.map(|segment| segment.text.as_str()).filter(|t| t.chars().count() > 1);
                 text.push_str(&shown.collect::<Vec<_>>().join(" | "));
             }
             Content::Plain(plain, range, _) => {
@@ -158,7 +158,10 @@ fn tp13_a_second_result_wears_a_badge() {
 fn tp15_l03_an_orphan_result_is_a_row_of_its_own() {
     let orphan = message(Role::Tool, vec![Part::ToolResult(Arc::new(result("lonely output")))]);
     let shown = words(&specs(&orphan, &Registry::default(), true));
-    assert!(shown.contains("a result without a call") && shown.contains("lonely output"), "{shown}");
+    assert!(
+        shown.contains("a result without a call") && shown.contains("lonely output"),
+        "{shown}"
+    );
 }
 
 #[test]
@@ -280,18 +283,31 @@ fn l12_all_texts_and_images_of_a_user_message_are_shown() {
 #[test]
 fn text_between_calls_is_never_dropped() {
     let read = |path: &str| {
-        Part::ToolCall(Arc::new(call("read", serde_json::json!({ "path": path }), Some(result("x")))))
+        Part::ToolCall(Arc::new(call(
+            "read",
+            serde_json::json!({ "path": path }),
+            Some(result("x")),
+        )))
     };
-    let parts = vec![read("a.rs"), Part::Text(Text::unparsed("between")), read("b.rs"), read("c.rs")];
+    let parts =
+        vec![read("a.rs"), Part::Text(Text::unparsed("between")), read("b.rs"), read("c.rs")];
     let shown = words(&specs(&message(Role::Assistant, parts), &Registry::default(), true));
-    let order = ["a.rs", "between", "Read 2 files", "b.rs", "c.rs"].map(|w| shown.find(w).expect(w));
+    let order =
+        ["a.rs", "between", "Read 2 files", "b.rs", "c.rs"].map(|w| shown.find(w).expect(w));
     assert!(order.is_sorted(), "{shown}");
 }
 
 #[test]
 fn one_call_is_a_card_and_two_are_a_group() {
-    let read = || Part::ToolCall(Arc::new(call("read", serde_json::json!({ "path": "a.rs" }), Some(result("x")))));
-    let shown = |parts| words(&specs(&message(Role::Assistant, parts), &Registry::default(), false));
+    let read = || {
+        Part::ToolCall(Arc::new(call(
+            "read",
+            serde_json::json!({ "path": "a.rs" }),
+            Some(result("x")),
+        )))
+    };
+    let shown =
+        |parts| words(&specs(&message(Role::Assistant, parts), &Registry::default(), false));
     assert_eq!(shown(vec![read()]), "a.rs | 1 line\n");
     assert_eq!(shown(vec![read(), read()]), "Read 2 files\n");
 }

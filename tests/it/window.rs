@@ -133,10 +133,11 @@ fn copy_takes_the_code_and_no_escape_sequences() {
     let mut harness = harness(vec![fixture("group.jsonl")]);
     harness.get_by_label("copy").click();
     harness.step();
-    let copied = harness.output().platform_output.commands.iter().find_map(|command| match command {
-        OutputCommand::CopyText(text) => Some(text.clone()),
-        _ => None,
-    });
+    let copied =
+        harness.output().platform_output.commands.iter().find_map(|command| match command {
+            OutputCommand::CopyText(text) => Some(text.clone()),
+            _ => None,
+        });
     let copied = copied.or_else(|| {
         harness.step();
         None

@@ -64,14 +64,16 @@ impl Window {
 
     pub(super) fn top_bar_ui(&mut self, ui: &mut Ui) {
         let palette = palette(ui);
-        let (rect, _) = ui.allocate_exact_size(vec2(ui.available_width(), BAR_HEIGHT), Sense::hover());
+        let (rect, _) =
+            ui.allocate_exact_size(vec2(ui.available_width(), BAR_HEIGHT), Sense::hover());
         ui.painter().hline(rect.x_range(), rect.bottom() - 0.5, hairline(ui, &palette));
         let mut bar = ui.new_child(
             egui::UiBuilder::new()
                 .max_rect(rect.shrink2(vec2(14.0, 0.0)))
                 .layout(Layout::left_to_right(Align::Center)),
         );
-        if !self.sidebar && icon_button(&mut bar, icon::SIDEBAR_SIMPLE, "Show the sidebar (Ctrl B)") {
+        if !self.sidebar && icon_button(&mut bar, icon::SIDEBAR_SIMPLE, "Show the sidebar (Ctrl B)")
+        {
             self.sidebar = true;
         }
         let Some(tab) = self.tabs.get_mut(self.active) else { return };
@@ -82,8 +84,10 @@ impl Window {
             if icon_button(ui, icon::QUESTION, "Keys and help (F1)") {
                 self.dialogs.toggle_manual();
             }
-            let collapse = icon_button(ui, icon::ARROWS_IN_LINE_VERTICAL, "Fold everything (Ctrl Shift O)");
-            let expand = icon_button(ui, icon::ARROWS_OUT_LINE_VERTICAL, "Unfold everything (Ctrl O)");
+            let collapse =
+                icon_button(ui, icon::ARROWS_IN_LINE_VERTICAL, "Fold everything (Ctrl Shift O)");
+            let expand =
+                icon_button(ui, icon::ARROWS_OUT_LINE_VERTICAL, "Unfold everything (Ctrl O)");
             if let Some(view) = self.tabs.get_mut(self.active).and_then(|tab| tab.view()) {
                 if expand {
                     view.expand(crate::layout::Openness::All);
@@ -95,7 +99,9 @@ impl Window {
             let dim = RichText::new(words).color(palette.faint).size(face::CAPTION_SIZE);
             let response = ui.add(egui::Label::new(dim).truncate());
             if !warnings.is_empty() {
-                response.on_hover_text(warnings.iter().take(20).cloned().collect::<Vec<_>>().join("\n"));
+                response.on_hover_text(
+                    warnings.iter().take(20).cloned().collect::<Vec<_>>().join("\n"),
+                );
             }
             ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
                 let strong = RichText::new(title).color(palette.text).variation("wght", 600.0);
@@ -114,7 +120,8 @@ fn tab_row(ui: &mut Ui, palette: &Palette, title: &str, active: bool) -> Option<
     let size = vec2(ui.available_width(), ROW_HEIGHT);
     let (rect, response) = ui.allocate_exact_size(size, Sense::click());
     response.widget_info(|| WidgetInfo::selected(Role::Tab, true, active, title));
-    let close = Rect::from_center_size(pos2(rect.right() - 16.0, rect.center().y), vec2(22.0, 22.0));
+    let close =
+        Rect::from_center_size(pos2(rect.right() - 16.0, rect.center().y), vec2(22.0, 22.0));
     let over = response.contains_pointer();
     if active || over {
         let fill = if active { palette.raised } else { palette.line.gamma_multiply(0.5) };

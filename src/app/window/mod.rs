@@ -6,7 +6,9 @@ mod tab;
 
 use std::path::PathBuf;
 
-use egui::{CentralPanel, Context, Frame, Key, Modifiers, Panel, ThemePreference, Ui, ViewportBuilder};
+use egui::{
+    CentralPanel, Context, Frame, Key, Modifiers, Panel, ThemePreference, Ui, ViewportBuilder,
+};
 
 use self::{dialogs::Dialogs, tab::Tab};
 use crate::{
@@ -40,11 +42,12 @@ pub fn run(files: Vec<PathBuf>) -> Result<()> {
     let create = |creation: &eframe::CreationContext<'_>| -> Box<dyn eframe::App> {
         Box::new(Window::new(&creation.egui_ctx, files))
     };
-    eframe::run_native("letterpress", options, Box::new(|creation| Ok(create(creation))))
-        .map_err(|error| match error {
+    eframe::run_native("letterpress", options, Box::new(|creation| Ok(create(creation)))).map_err(
+        |error| match error {
             eframe::Error::Wgpu(_) => Error::failed(gpu::NO_DRIVER, gpu::DRIVER_PACKAGES),
             other => Error::failed(format!("cannot open a window: {other}"), ""),
-        })
+        },
+    )
 }
 
 /// The program's window.
@@ -151,7 +154,9 @@ impl Window {
                 self.active = i;
             }
         }
-        if pressed(Modifiers::COMMAND | Modifiers::SHIFT, Key::F) || pressed(Modifiers::NONE, Key::F11) {
+        if pressed(Modifiers::COMMAND | Modifiers::SHIFT, Key::F)
+            || pressed(Modifiers::NONE, Key::F11)
+        {
             let full = ui.input(|input| input.viewport().fullscreen.unwrap_or(false));
             ui.send_viewport_cmd(egui::ViewportCommand::Fullscreen(!full));
         }
@@ -202,7 +207,14 @@ impl Window {
 }
 
 const DIGITS: [Key; 9] = [
-    Key::Num1, Key::Num2, Key::Num3, Key::Num4, Key::Num5, Key::Num6, Key::Num7, Key::Num8,
+    Key::Num1,
+    Key::Num2,
+    Key::Num3,
+    Key::Num4,
+    Key::Num5,
+    Key::Num6,
+    Key::Num7,
+    Key::Num8,
     Key::Num9,
 ];
 

@@ -8,7 +8,7 @@ use crate::{
     app::shown,
     engine::FileSource,
     layout::face,
-    model::{Progress, Source},
+    model::{Progress, Source as _},
     view::{TranscriptView, ViewCommand},
 };
 
@@ -28,10 +28,9 @@ enum Page {
 
 impl Tab {
     pub(super) fn open(ctx: &Context, path: PathBuf, id: u64) -> Self {
-        let name = path.file_name().map_or_else(
-            || path.display().to_string(),
-            |name| name.to_string_lossy().into_owned(),
-        );
+        let name = path
+            .file_name()
+            .map_or_else(|| path.display().to_string(), |name| name.to_string_lossy().into_owned());
         let page = page(ctx, shown::open(&path, ctx));
         Self { id, name, path: Some(path), page }
     }

@@ -221,7 +221,8 @@ impl Actor {
 
     fn enqueue(&mut self, draft: Arc<Draft>) {
         let refusal = self.refusal(&draft);
-        let refusal = refusal.or((self.queued.len() >= QUEUE).then_some(Refusal::QueueFull));
+        let refusal =
+            refusal.or_else(|| (self.queued.len() >= QUEUE).then_some(Refusal::QueueFull));
         match refusal {
             Some(refusal) => self.refuse(&draft, refusal),
             None => {

@@ -243,10 +243,8 @@ impl Session {
     /// commands without a window.
     pub async fn settled(&self, ticket: Ticket) -> Arc<Snapshot> {
         let is_settled = |snapshot: &Arc<Snapshot>| {
-            let is_decided = matches!(
-                snapshot.fate(ticket),
-                Some(Fate::Accepted(_) | Fate::Refused(..))
-            );
+            let is_decided =
+                matches!(snapshot.fate(ticket), Some(Fate::Accepted(_) | Fate::Refused(..)));
             is_decided && !snapshot.phase.is_busy()
         };
         let mut snapshots = self.snapshots.clone();

@@ -4,9 +4,7 @@ use std::{ops::Range, sync::Arc};
 
 use tokio::sync::watch;
 
-use crate::model::{
-    Message, MessageId, Progress, RowInfo, RowKind, Snapshot, Source,
-};
+use crate::model::{Message, MessageId, Progress, RowInfo, RowKind, Snapshot, Source};
 
 /// A live conversation. All of it is in memory, so nothing is ever missing; taking in what
 /// happened costs a pointer.

@@ -51,9 +51,11 @@ impl Walk<'_, '_, '_> {
         }
         let anchor = self.sheet.anchor;
         let last = self.source.len() - 1;
-        let row = self.source.index_of(anchor.message).unwrap_or(self.sheet.anchor_row.min(last));
+        let row =
+            self.source.index_of(anchor.message).unwrap_or_else(|| self.sheet.anchor_row.min(last));
         self.compose(row);
-        let slug = self.composed(row).and_then(|composed| composed.index_of(anchor.key)).unwrap_or(0);
+        let slug =
+            self.composed(row).and_then(|composed| composed.index_of(anchor.key)).unwrap_or(0);
         let at = Cursor { row, slug };
         let offset = match fraction {
             Some(fraction) => self.height(at) * fraction,
@@ -66,11 +68,10 @@ impl Walk<'_, '_, '_> {
         match jump {
             Jump::Start => Some((Cursor { row: 0, slug: 0 }, 0.0)),
             Jump::End => None,
-            Jump::Row(row) => {
-                Some((Cursor { row: row.min(self.source.len() - 1), slug: 0 }, 0.0))
-            }
+            Jump::Row(row) => Some((Cursor { row: row.min(self.source.len() - 1), slug: 0 }, 0.0)),
             Jump::Fraction(fraction) => {
-                let room = (self.sheet.heights.total() + FOOT - f64::from(self.page.height)).max(0.0);
+                let room =
+                    (self.sheet.heights.total() + FOOT - f64::from(self.page.height)).max(0.0);
                 Some(self.at_height(fraction.clamp(0.0, 1.0) * room))
             }
         }
@@ -188,7 +189,7 @@ impl Walk<'_, '_, '_> {
         let message = self.source.row(at.row).id;
         let slug = self.slug(at);
         let spec = self.composed(at.row).and_then(|composed| composed.specs.get(at.slug));
-        let (key, look) = spec.map_or((SlugKey::default(), 0), |spec| (spec.key, spec.look));
+        let (key, look) = spec.map(|spec| (spec.key, spec.look)).unwrap_or_default();
         Placed {
             row: at.row,
             id: SlugId { message, key, look },
@@ -204,11 +205,12 @@ impl Walk<'_, '_, '_> {
         let real = placed.iter().find(|placed| placed.slug.is_some());
         let (anchor, row) = match (real, placed.first()) {
             (Some(real), _) => {
-                let offset = if real.row == first.row && Some(real.id) == placed.first().map(|p| p.id) {
-                    offset
-                } else {
-                    -f64::from(real.y)
-                };
+                let offset =
+                    if real.row == first.row && Some(real.id) == placed.first().map(|p| p.id) {
+                        offset
+                    } else {
+                        -f64::from(real.y)
+                    };
                 (Anchor { message: real.id.message, key: real.id.key, offset }, real.row)
             }
             (None, Some(top)) => {
@@ -286,7 +288,8 @@ impl Walk<'_, '_, '_> {
     /// Composes the message of a row if it is there and anything about it changed.
     fn compose(&mut self, row: usize) {
         let id = self.source.row(row).id;
-        let now = (self.sheet.source_version, self.page.folds.version(), self.page.registry.version());
+        let now =
+            (self.sheet.source_version, self.page.folds.version(), self.page.registry.version());
         let frame = self.sheet.frame;
         if let Some(composed) = self.sheet.composed.get_mut(&id) {
             composed.used = frame;
@@ -338,15 +341,17 @@ impl Walk<'_, '_, '_> {
             }
         }
         let Composition { specs, resume } = composition.unwrap_or_else(|| {
-            catch_unwind(AssertUnwindSafe(|| compose::compose(&message, &around, registry, &is_open)))
-                .unwrap_or_else(|_panic| compose::unshowable(id))
+            catch_unwind(AssertUnwindSafe(|| {
+                compose::compose(&message, &around, registry, &is_open)
+            }))
+            .unwrap_or_else(|_panic| compose::unshowable(id))
         });
         heights.truncate(from);
         let ratio = estimate_ratio(self.page.width);
         for spec in specs.iter().skip(from) {
             let known = SlugId { message: id, key: spec.key, look: spec.look };
             let set = self.sheet.cache.get(known).map(|slug| f64::from(slug.height));
-            heights.push(set.unwrap_or(f64::from(spec.estimate) * ratio));
+            heights.push(set.unwrap_or_else(|| f64::from(spec.estimate) * ratio));
         }
         let total = heights.total();
         let composed = Composed { message, around, checked, specs, resume, heights, used };

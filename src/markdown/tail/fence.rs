@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::{OpenTail, PART, Tail};
 use crate::{
-    markdown::{hygiene, partial, spans::Fence},
+    markdown::{hygiene, lines::Fence, partial},
     model::{Block, BlockKind, Hygiene},
 };
 

@@ -6,9 +6,9 @@ use super::{OpenTail, PART, Tail, single};
 use crate::{
     markdown::{
         Options,
-        build::{self, Seam},
-        partial,
-        stream::{Piece, State, rules},
+        build::Seam,
+        frames, partial,
+        seal::{Piece, State, rules},
     },
     model::{Block, BlockKind, Hygiene, ListItem},
 };
@@ -43,7 +43,7 @@ impl OpenList {
     /// Sets finished items apart; the next one begins at `item`.
     fn keep(&mut self, items: impl Iterator<Item = ListItem>, item: usize) {
         for item in items {
-            build::add(&mut self.hygiene, build::sum(&item.blocks));
+            frames::add(&mut self.hygiene, frames::sum(&item.blocks));
             self.items.push(item);
         }
         self.item = item;
@@ -80,7 +80,7 @@ impl OpenList {
         let mut hygiene = self.hygiene;
         let mut shown = self.items.clone();
         for item in items {
-            build::add(&mut hygiene, build::sum(&item.blocks));
+            frames::add(&mut hygiene, frames::sum(&item.blocks));
             shown.push(item);
         }
         let kind = BlockKind::List { start: self.first, tight: self.tight, items: shown };

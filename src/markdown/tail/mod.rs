@@ -23,10 +23,10 @@ use std::sync::Arc;
 use self::{fence::OpenFence, list::OpenList, paragraph::OpenParagraph, table::OpenTable};
 use super::{
     Options,
-    build::{self, Seam},
+    build::{Region, Seam},
     parse::Outcome,
     partial::{self, Prepared},
-    stream::{Piece, SMALL_WINDOW, Settled, State, rules},
+    seal::{Piece, SMALL_WINDOW, Settled, State, rules},
 };
 use crate::model::{Block, BlockKind};
 
@@ -107,7 +107,7 @@ impl State {
             let rest = text.get(start..).unwrap_or_default();
             let prepared = partial::open(rest, rules(options));
             let outcome = self.parse(Piece::new(rest, start), &prepared, options);
-            let begun = |pair: &[build::Region]| pair[1].start < prepared.settled;
+            let begun = |pair: &[Region]| pair[1].start < prepared.settled;
             let count = outcome.regions.windows(2).take_while(|pair| begun(pair)).count();
             let seam = outcome.seam;
             match self.settle(text, outcome, &prepared.found, count, options) {

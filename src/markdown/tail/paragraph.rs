@@ -6,9 +6,9 @@ use super::{OpenTail, Tail, single};
 use crate::{
     markdown::{
         Options,
-        build::{self, Seam},
-        partial,
-        stream::{Piece, State, rules},
+        build::Seam,
+        frames, partial,
+        seal::{Piece, State, rules},
     },
     model::{Block, BlockKind, Hygiene, RichText},
 };
@@ -60,7 +60,7 @@ impl OpenParagraph {
         let mut shown = self.text.clone();
         append(&mut shown, rich, rich.text.len());
         let mut hygiene = self.hygiene;
-        build::add(&mut hygiene, block.hygiene);
+        frames::add(&mut hygiene, block.hygiene);
         let mut blocks = self.before.clone();
         let kind = BlockKind::Paragraph(shown);
         blocks.push(Arc::new(Block { kind, source: self.start..block.source.end, hygiene }));

@@ -6,9 +6,9 @@ use super::{OpenTail, PART, Tail, single};
 use crate::{
     markdown::{
         Options,
-        build::{self, Seam},
-        partial,
-        stream::{Piece, State, rules},
+        build::Seam,
+        frames, partial,
+        seal::{Piece, State, rules},
         table::CELL_CAP,
     },
     model::{Align, Block, BlockKind, Hygiene, RichText},
@@ -85,7 +85,7 @@ impl OpenTable {
         if align != self.align || rows.is_empty() || grown > CELL_CAP {
             return None;
         }
-        build::add(&mut self.hygiene, block.hygiene);
+        frames::add(&mut self.hygiene, block.hygiene);
         let mut rows = rows.into_iter();
         let count = rows.len() - 1;
         let row = self.row + row.checked_sub(head)?;

@@ -31,7 +31,9 @@ fn examples() -> Option<Vec<Example>> {
         return Some(from_json(&std::fs::read_to_string(json).unwrap()));
     }
     let text = text.iter().find(|path| path.exists()).map(PathBuf::as_path);
-    Some(from_text(&std::fs::read_to_string(text.unwrap_or(Path::new("spec.txt"))).unwrap()))
+    Some(from_text(
+        &std::fs::read_to_string(text.unwrap_or_else(|| Path::new("spec.txt"))).unwrap(),
+    ))
 }
 
 fn from_json(json: &str) -> Vec<Example> {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use letterpress::model::{Block, BlockKind, ListItem, RichText, Style};
 
 /// The text a reader sees, one piece a line.
-pub fn visible(blocks: &[Arc<Block>]) -> String {
+pub(super) fn visible(blocks: &[Arc<Block>]) -> String {
     let mut out = String::new();
     blocks.iter().for_each(|block| visible_block(block, &mut out));
     out
@@ -40,7 +40,7 @@ fn visible_block(block: &Block, out: &mut String) {
 }
 
 /// Blocks in a notation that fits on a line: `P(a *b*) H2(c) C:rust(d) L[P(e)] Q[…] …`.
-pub fn short(blocks: &[Arc<Block>]) -> String {
+pub(super) fn short(blocks: &[Arc<Block>]) -> String {
     blocks.iter().map(|block| short_block(block)).collect::<Vec<_>>().join(" ")
 }
 
@@ -86,7 +86,7 @@ fn short_block(block: &Block) -> String {
 }
 
 /// Text with its styles: `<b:bold>`, links as `<@target:text>`.
-pub fn rich(text: &RichText) -> String {
+pub(super) fn rich(text: &RichText) -> String {
     let names = [
         (Style::BOLD, 'b'),
         (Style::ITALIC, 'i'),
@@ -116,7 +116,7 @@ pub fn rich(text: &RichText) -> String {
 }
 
 /// Checks the invariants of every text in the blocks.
-pub fn check(blocks: &[Arc<Block>]) {
+pub(super) fn check(blocks: &[Arc<Block>]) {
     blocks.iter().for_each(|block| check_block(block, 0));
 }
 

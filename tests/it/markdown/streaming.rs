@@ -82,6 +82,18 @@ fn windows_over_line_ends_change_nothing() {
     );
 }
 
+/// Long enough to be read in several windows, with definitions that come early, late and twice.
+#[test]
+fn a_long_text_is_read_in_windows() {
+    let text = [ANSWER, REFERENCES, FORMULAS, HTML, NESTED, SCRIPTS].join("\n\n").repeat(120);
+    assert!(text.len() > 500_000);
+    let whole = parse(&text, Options::default());
+    for length in [10_007, 300_001] {
+        let stream = feed(&text, std::iter::repeat(length), Options::default());
+        assert_eq!(stream.finish(), whole, "pieces of {length} bytes");
+    }
+}
+
 #[test]
 fn every_prefix_is_shown() {
     for text in DOCUMENTS {
