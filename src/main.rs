@@ -3,9 +3,10 @@
 use std::{path::PathBuf, process::ExitCode};
 
 use letterpress::app::{
+    ask,
     cli::{self, Command},
     error::{Error, Result, report},
-    export, profile, render,
+    export, profile, providers, render,
     shown::Letterpress,
     synth, window,
 };
@@ -28,6 +29,9 @@ fn main() -> ExitCode {
 fn run(command: Command) -> Result<()> {
     match command {
         Command::Window { files } => window(files),
+        Command::Chat(_flags) => window(Vec::new()),
+        Command::Ask(args) => ask::run(&args),
+        Command::Providers => print(&providers::run()?),
         Command::Render(args) => say_written(&render::run(&args, &Letterpress)?),
         Command::Export(args) => export::run(&args.into()).map(|_summary| ()),
         Command::Synth(args) => synth::run(args.into()),

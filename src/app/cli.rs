@@ -30,6 +30,12 @@ pub enum Command {
         /// The files, in the order of their tabs.
         files: Vec<PathBuf>,
     },
+    /// Open a window on a new conversation.
+    Chat(Chat),
+    /// Have one prompt answered without a window.
+    Ask(Ask),
+    /// Say which providers there are.
+    Providers,
     /// Draw a picture of a transcript without a window.
     Render(Render),
     /// Write a transcript in another format.
@@ -77,6 +83,9 @@ pub fn parse_from(
                 "",
             )));
         }
+        Some(Word::Chat(chat)) => Command::Chat(chat),
+        Some(Word::Ask(ask)) => Command::Ask(ask),
+        Some(Word::Providers) => Command::Providers,
         Some(Word::Render(render)) => Command::Render(render),
         Some(Word::Export(export)) => Command::Export(export),
         Some(Word::Synth(synth)) => Command::Synth(synth),
@@ -126,6 +135,12 @@ struct CommandLine {
 
 #[derive(Debug, Subcommand)]
 enum Word {
+    /// Open a window on a new conversation.
+    Chat(Chat),
+    /// Have one prompt answered, on stdout and without a window.
+    Ask(Ask),
+    /// List the providers, their keys and addresses, and which one would answer.
+    Providers,
     /// Draw a picture of a transcript without a window.
     Render(Render),
     /// Write a transcript as Markdown, HTML, JSON or text.
@@ -160,6 +175,65 @@ pub enum LogLevel {
     Info,
     Debug,
     Trace,
+}
+
+/// `letterpress chat`.
+#[derive(Args, Clone, Debug, Default, PartialEq, Eq)]
+pub struct Chat {
+    /// What answers.
+    #[command(flatten)]
+    pub provider: ProviderFlags,
+}
+
+/// `letterpress ask`.
+#[derive(Args, Clone, Debug, PartialEq, Eq)]
+pub struct Ask {
+    /// The prompt; several words are joined by blanks, and - reads it from stdin.
+    #[arg(value_name = "PROMPT", required = true)]
+    pub prompt: Vec<String>,
+    /// Print one JSON object a line for each thing that happens.
+    #[arg(long)]
+    pub json: bool,
+    /// A picture to send with the prompt; may be given more than once.
+    #[arg(long, value_name = "FILE")]
+    pub image: Vec<PathBuf>,
+    /// Keep nothing of it.
+    #[arg(long)]
+    pub no_save: bool,
+    /// Which tools the model may use.
+    #[arg(long, value_enum, default_value_t = Tools::None)]
+    pub tools: Tools,
+    /// What answers.
+    #[command(flatten)]
+    pub provider: ProviderFlags,
+}
+
+/// Which tools a model may use.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+#[expect(missing_docs, reason = "the names are the documentation")]
+pub enum Tools {
+    None,
+}
+
+/// What answers a prompt, and how.
+#[derive(Args, Clone, Debug, Default, PartialEq, Eq)]
+pub struct ProviderFlags {
+    /// A provider of `letterpress providers`; otherwise the one that is found.
+    #[arg(long, value_name = "NAME", help_heading = "Provider")]
+    pub provider: Option<String>,
+    /// Its address, as the vendor's own SDK takes it.
+    #[arg(long, value_name = "URL", help_heading = "Provider")]
+    pub base_url: Option<String>,
+    /// The model, by its provider's name for it.
+    #[arg(long, value_name = "M", help_heading = "Provider")]
+    pub model: Option<String>,
+    /// What the model is told about its task.
+    #[arg(long, value_name = "TEXT", help_heading = "Provider")]
+    pub system: Option<String>,
+    /// Tokens that a reply may have.
+    #[arg(long, value_name = "N", help_heading = "Provider",
+          value_parser = clap::value_parser!(u32).range(1..))]
+    pub max_tokens: Option<u32>,
 }
 
 /// `letterpress render`.

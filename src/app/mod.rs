@@ -1,10 +1,12 @@
 //! The program: windows and commands over everything else. `main.rs` only wires.
 
+pub mod ask;
 pub mod cli;
 pub mod error;
 pub mod export;
 pub mod offscreen;
 pub mod profile;
+pub mod providers;
 pub mod render;
 pub mod shown;
 pub mod synth;

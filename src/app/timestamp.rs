@@ -1,6 +1,9 @@
 //! Times as text: ISO 8601 in UTC, from milliseconds since 1970.
 
-use std::fmt;
+use std::{
+    fmt,
+    time::{SystemTime, UNIX_EPOCH},
+};
 
 /// Milliseconds since 1970 that print as `2026-05-01T10:00:01.000Z`.
 ///
@@ -11,6 +14,14 @@ pub(super) struct Iso(pub(super) i64);
 /// The same time as people read it: `2026-05-01 10:00`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Plain(pub(super) i64);
+
+/// The wall clock: milliseconds since 1970, UTC. Messages are dated by it.
+#[must_use]
+#[expect(clippy::disallowed_methods, reason = "the one place that asks what day it is")]
+pub fn now_ms() -> i64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    i64::try_from(since.as_millis()).unwrap_or(i64::MAX)
+}
 
 const DAY_MS: i64 = 86_400_000;
 

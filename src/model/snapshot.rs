@@ -51,6 +51,9 @@ pub struct Entry {
     pub row: RowInfo,
     /// The state of grouping behind it.
     pub grouping: Grouping,
+    /// Names its parts while it arrives: a number each, which a part keeps when another one
+    /// appears before it. Empty for messages that came whole.
+    pub keys: Arc<[u32]>,
     /// What its provider wants back of it, by the index of the part it belongs to.
     pub echoes: Arc<[(usize, Echo)]>,
 }

@@ -9,8 +9,8 @@ mod markdown;
 mod output;
 mod progress;
 mod text;
-mod visible;
-mod wire;
+pub(super) mod visible;
+pub(super) mod wire;
 
 use std::{
     collections::BTreeSet,

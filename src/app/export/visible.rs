@@ -6,7 +6,7 @@ use crate::{markup::ansi, model::Output};
 
 /// The text with line ends as `\n` and every other control character but tab as its
 /// picture: escape becomes `␛`.
-pub(super) fn visible(text: &str) -> Cow<'_, str> {
+pub(in crate::app) fn visible(text: &str) -> Cow<'_, str> {
     if !text.contains(is_hidden) {
         return Cow::Borrowed(text);
     }

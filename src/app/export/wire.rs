@@ -11,7 +11,7 @@ use crate::{
 
 /// One message.
 #[derive(Debug, Serialize)]
-pub(super) struct Message<'a> {
+pub(in crate::app) struct Message<'a> {
     id: Id<'a>,
     role: &'a str,
     /// The source's own name of a custom role.
@@ -98,8 +98,9 @@ struct ToolResult<'a> {
     parts: Vec<Part<'a>>,
 }
 
+/// Tokens and cost.
 #[derive(Debug, Serialize)]
-struct Usage {
+pub(in crate::app) struct Usage {
     input: u64,
     output: u64,
     cache_read: u64,

@@ -187,6 +187,8 @@ impl Actor {
             None => {
                 let id = self.talk.push_prompt(draft, (self.shared.clock)());
                 self.tell(draft, Fate::Accepted(id));
+                // From here on it will be answered: no snapshot says that nothing goes on.
+                self.phase = Phase::Waiting { since: now() };
             }
         }
         refusal.is_none()
@@ -216,6 +218,7 @@ impl Actor {
     fn forget_reply(&mut self) -> bool {
         let Some(place) = self.talk.last_prompt() else { return false };
         self.talk.cut(place + 1);
+        self.phase = Phase::Waiting { since: now() };
         true
     }
 
@@ -459,7 +462,7 @@ impl Actor {
     /// Brings what is shown of the reply up to date.
     fn show(&mut self) {
         let look = self.arrival.composition.look();
-        self.arriving = look.map(|(message, lines)| self.talk.entry(message, lines, [].into()));
+        self.arriving = look.map(|composed| self.talk.entry(composed));
         self.publish();
     }
 
@@ -487,13 +490,13 @@ impl Actor {
     fn finish(&mut self, end: &EndState) -> bool {
         let goes_on = self.arrival.end(end, now());
         let composition = std::mem::take(&mut self.arrival.composition);
-        let (message, echoes) = composition.finish(end);
-        if let Some(usage) = message.usage {
+        let composed = composition.finish(end);
+        if let Some(usage) = composed.message.usage {
             self.usage = sum(self.usage, usage);
         }
         self.arriving = None;
         self.end = Some(Arc::new(end.clone()));
-        self.talk.push(message, echoes);
+        self.talk.push(composed);
         if !goes_on {
             self.phase = Phase::Idle;
         }

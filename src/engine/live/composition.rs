@@ -155,35 +155,30 @@ impl Composition {
         self.echoes.push((ordinal, echo));
     }
 
-    /// The message so far, and about how many lines it takes; none while nothing of it can
-    /// be seen.
-    pub(super) fn look(&mut self) -> Option<(Message, usize)> {
-        if self.is_blank() {
-            return None;
-        }
-        let (parts, lines, _) = self.parts();
-        Some((self.message(parts), lines))
+    /// The message so far; none while nothing of it can be seen.
+    pub(super) fn look(&mut self) -> Option<Composed> {
+        (!self.is_blank()).then(|| self.compose())
     }
 
-    /// The whole message, with its echoes by the index of their parts.
-    pub(super) fn finish(mut self, end: &EndState) -> (Message, Vec<(usize, Echo)>) {
-        let (parts, _, places) = self.parts();
+    /// The whole message.
+    pub(super) fn finish(mut self, end: &EndState) -> Composed {
+        let mut composed = self.compose();
+        (composed.message.stop, composed.message.error) = ending(end);
+        let place = |ordinal| composed.keys.iter().position(|key| *key == ordinal);
         let echoes = std::mem::take(&mut self.echoes).into_iter();
-        let placed = echoes.filter_map(|(ordinal, echo)| Some((*places.get(&ordinal)?, echo)));
-        let echoes = placed.collect();
-        let (stop, error) = ending(end);
-        let message = Message { stop: Some(stop), error, ..self.message(parts) };
-        (message, echoes)
+        composed.echoes =
+            echoes.filter_map(|(ordinal, echo)| Some((place(ordinal)?, echo))).collect();
+        composed
     }
 
-    fn message(&self, parts: Vec<Part>) -> Message {
+    fn blank(&self) -> Message {
         Message {
             id: self.id,
             key: "".into(),
             role: Role::Assistant,
             timestamp_ms: Some(self.timestamp_ms),
             model: Some(Arc::clone(&self.model)),
-            parts,
+            parts: Vec::with_capacity(self.rows.len() + self.notes.len()),
             stop: None,
             error: None,
             usage: self.usage,
@@ -191,25 +186,54 @@ impl Composition {
         }
     }
 
-    /// The parts, about how many lines they take, and their indices by ordinal.
-    fn parts(&mut self) -> (Vec<Part>, usize, BTreeMap<u32, usize>) {
-        let mut parts = Vec::with_capacity(self.rows.len() + self.notes.len());
-        let mut places = BTreeMap::new();
-        let mut lines = 0;
+    fn compose(&mut self) -> Composed {
+        let mut composed = Composed::whole(self.blank());
         let mut notes = self.notes.iter().peekable();
         for (ordinal, row) in &mut self.rows {
             while let Some((_, earlier)) = notes.next_if(|(behind, _)| *behind < ordinal) {
-                parts.extend(earlier.iter().cloned());
+                composed.note(earlier);
             }
-            if let Some((part, part_lines)) = row.part() {
-                places.insert(*ordinal, parts.len());
-                parts.push(part);
-                lines += part_lines;
+            if let Some((part, lines)) = row.part() {
+                composed.push(*ordinal, part, lines);
             }
         }
-        parts.extend(notes.flat_map(|(_, rest)| rest.iter().cloned()));
-        lines += self.notes.values().flatten().map(Part::estimated_lines).sum::<usize>();
-        (parts, lines, places)
+        notes.for_each(|(_, rest)| composed.note(rest));
+        composed
+    }
+}
+
+/// A message as far as it has come.
+#[derive(Debug)]
+pub(super) struct Composed {
+    pub(super) message: Message,
+    /// About how many lines it takes.
+    pub(super) lines: usize,
+    /// The ordinals of its parts; remarks have [`NOTE`].
+    pub(super) keys: Vec<u32>,
+    /// What its provider wants back, by the index of the part it belongs to.
+    pub(super) echoes: Vec<(usize, Echo)>,
+}
+
+/// The key of a remark.
+const NOTE: u32 = u32::MAX;
+
+impl Composed {
+    /// A message that came whole.
+    pub(super) fn whole(message: Message) -> Self {
+        let lines = message.parts.iter().map(Part::estimated_lines).sum();
+        Self { message, lines, keys: Vec::new(), echoes: Vec::new() }
+    }
+
+    fn push(&mut self, key: u32, part: Part, lines: usize) {
+        self.keys.push(key);
+        self.message.parts.push(part);
+        self.lines += lines;
+    }
+
+    fn note(&mut self, notes: &[Part]) {
+        for note in notes {
+            self.push(NOTE, note.clone(), note.estimated_lines());
+        }
     }
 }
 
@@ -255,10 +279,10 @@ impl Row {
 }
 
 /// How the end of a reply is recorded in its message.
-fn ending(end: &EndState) -> (StopReason, Option<Arc<str>>) {
+fn ending(end: &EndState) -> (Option<StopReason>, Option<Arc<str>>) {
     let error = match end {
-        EndState::Complete { reason, .. } => return (reason.clone(), None),
-        EndState::Cancelled => return (StopReason::Aborted, None),
+        EndState::Complete { reason, .. } => return (Some(reason.clone()), None),
+        EndState::Cancelled => return (Some(StopReason::Aborted), None),
         EndState::Incomplete => {
             "The reply is cut off: the server closed the connection before it was done.".into()
         }
@@ -270,5 +294,5 @@ fn ending(end: &EndState) -> (StopReason, Option<Arc<str>>) {
         }
         EndState::Failed(error) => error.to_string().into(),
     };
-    (StopReason::Error, Some(error))
+    (Some(StopReason::Error), Some(error))
 }

@@ -1,4 +1,4 @@
-//! Servers on this machine.
+//! Servers nearby: on this machine and in its own network.
 
 use std::{sync::Arc, time::Duration};
 
@@ -6,7 +6,7 @@ use tokio::{task::JoinSet, time::timeout};
 
 use crate::wire::{Endpoint, Http, ModelInfo, models};
 
-/// A server on this machine that answered.
+/// A server nearby that answered.
 #[derive(Clone, Debug)]
 pub struct LocalServer {
     /// The server.
@@ -16,14 +16,14 @@ pub struct LocalServer {
 }
 
 /// Those of the servers that answer within the time, in their order. They are asked all at
-/// once, and only those on this machine are.
+/// once, and only those on this machine and in its own network are.
 pub async fn local_servers(
     http: &Http,
     candidates: impl IntoIterator<Item = Endpoint>,
     within: Duration,
 ) -> Vec<LocalServer> {
     let mut asked = JoinSet::new();
-    let local = candidates.into_iter().filter(Endpoint::is_loopback);
+    let local = candidates.into_iter().filter(Endpoint::is_private);
     for (place, endpoint) in local.enumerate() {
         let http = http.clone();
         asked.spawn(async move {

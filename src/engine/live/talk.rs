@@ -2,11 +2,12 @@
 
 use std::sync::Arc;
 
+use super::composition::Composed;
 use crate::{
     engine::prepare,
     model::{
         Aside, Attachment, Draft, Entry, GroupTraits, Grouping, List, Message, MessageId, Notice,
-        NoticeKind, Part, Role, RowInfo, SourceLine, Text, stream::Echo,
+        NoticeKind, Part, Role, RowInfo, SourceLine, Text,
     },
     wire::Turn,
 };
@@ -39,23 +40,24 @@ impl Talk {
     }
 
     /// Appends a message whose texts are blocks already.
-    pub(super) fn push(&mut self, message: Message, echoes: Vec<(usize, Echo)>) {
-        let lines = message.parts.iter().map(Part::estimated_lines).sum();
-        let entry = self.entry(message, lines, echoes.into());
+    pub(super) fn push(&mut self, composed: Composed) {
+        let entry = self.entry(composed);
         self.entries.push(entry);
     }
 
     /// The entry of a message that stands behind all others.
-    pub(super) fn entry(
-        &self,
-        message: Message,
-        lines: usize,
-        echoes: Arc<[(usize, Echo)]>,
-    ) -> Entry {
+    pub(super) fn entry(&self, composed: Composed) -> Entry {
+        let Composed { message, lines, keys, echoes } = composed;
         let mut grouping = self.entries.last().map_or_else(Grouping::default, |e| e.grouping);
         let group = grouping.place(GroupTraits::of(&message));
         let row = RowInfo { group, ..RowInfo::of_lines(&message, lines) };
-        Entry { message: Arc::new(message), row, grouping, echoes }
+        Entry {
+            message: Arc::new(message),
+            row,
+            grouping,
+            keys: keys.into(),
+            echoes: echoes.into(),
+        }
     }
 
     /// Appends what the user wrote.
@@ -65,7 +67,7 @@ impl Talk {
         let words = words.map(|text| Part::Text(Text::unparsed(Arc::clone(text))));
         let parts = words.into_iter().chain(draft.attachments.iter().map(attached)).collect();
         let message = blank(id, Role::User, timestamp_ms);
-        self.push(prepare(Message { parts, ..message }), Vec::new());
+        self.push(Composed::whole(prepare(Message { parts, ..message })));
         id
     }
 
@@ -73,7 +75,8 @@ impl Talk {
     pub(super) fn push_notice(&mut self, kind: NoticeKind, text: &str, timestamp_ms: i64) {
         let id = self.next_id();
         let parts = vec![Part::Notice(Notice { kind, text: Text::unparsed(text) })];
-        self.push(prepare(Message { parts, ..blank(id, Role::System, timestamp_ms) }), Vec::new());
+        let message = Message { parts, ..blank(id, Role::System, timestamp_ms) };
+        self.push(Composed::whole(prepare(message)));
     }
 
     /// Where the last prompt stands.

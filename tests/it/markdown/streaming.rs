@@ -85,8 +85,8 @@ fn windows_over_line_ends_change_nothing() {
 /// Long enough to be read in several windows, with definitions that come early, late and twice.
 #[test]
 fn a_long_text_is_read_in_windows() {
-    let text = [ANSWER, REFERENCES, FORMULAS, HTML, NESTED, SCRIPTS].join("\n\n").repeat(120);
-    assert!(text.len() > 500_000);
+    let text = [ANSWER, REFERENCES, FORMULAS, HTML, NESTED, SCRIPTS].join("\n\n").repeat(200);
+    assert!(text.len() > 600_000);
     let whole = parse(&text, Options::default());
     for length in [10_007, 300_001] {
         let stream = feed(&text, std::iter::repeat(length), Options::default());
@@ -180,6 +180,14 @@ fn sealed_blocks_are_shared_between_snapshots() {
     let Blocks::Open { sealed: second, tail } = stream.snapshot() else { panic!() };
     assert!(Arc::ptr_eq(&first, &second));
     assert_eq!(dump::short(&tail), "P(three)");
+}
+
+#[test]
+fn a_stream_can_move_to_another_thread() {
+    fn sendable<T: Send>(value: T) -> T {
+        value
+    }
+    assert_eq!(sendable(Stream::new(Options::default())).source(), "");
 }
 
 #[test]

@@ -1,0 +1,213 @@
+//! `letterpress ask`: one turn without a window.
+
+mod json;
+mod plain;
+mod told;
+
+use std::{
+    io::{self, IsTerminal as _, Read as _, Write},
+    path::Path,
+    sync::Arc,
+};
+
+use self::{json::Json, plain::Plain, told::Told};
+use super::{
+    cli::Ask,
+    error::{Error, Result},
+    providers::{self, Choice, Reason},
+};
+use crate::{
+    engine::live::{Engine, Session},
+    model::{
+        Attachment, Command, Draft, Fate, Image, ImageData, Phase, Snapshot, Ticket,
+        stream::{EndState, Interruption},
+    },
+    perf,
+};
+
+/// Bytes that a prompt from stdin may have.
+const PROMPT_LIMIT: u64 = 64 << 20;
+/// Bytes that a picture may have.
+const IMAGE_LIMIT: u64 = 20 << 20;
+const TICKET: Ticket = Ticket(1);
+
+/// Carries out `letterpress ask`.
+///
+/// # Errors
+/// When the prompt cannot be read, nothing can answer it, or the answer is not complete.
+pub fn run(args: &Ask) -> Result<()> {
+    let draft = draft(args)?;
+    let engine = providers::engine()?;
+    let choice =
+        engine.block_on(providers::choose(&engine.http(), &args.provider, providers::environment))?;
+    if choice.reason == Reason::NothingFound {
+        say("letterpress: no key and no local server was found, so a recorded demo answers; see `letterpress providers`");
+    }
+    let out = io::stdout().lock();
+    let is_terminal = io::stdout().is_terminal();
+    answer(&engine, &choice, args, draft, &mut io::BufWriter::new(out), is_terminal)
+}
+
+/// Has a prompt answered by a provider, and writes what comes.
+///
+/// # Errors
+/// When the answer is not complete, or cannot be written.
+pub fn answer(
+    engine: &Engine,
+    choice: &Choice,
+    args: &Ask,
+    draft: Draft,
+    out: &mut dyn Write,
+    is_terminal: bool,
+) -> Result<()> {
+    engine.set_provider(Arc::clone(&choice.name), choice.provider.clone());
+    let mut session = engine.session(choice.settings(&args.provider), Arc::new(|| {}));
+    if session.send(Command::Send(draft)).is_err() {
+        return Err(Error::failed("the conversation could not be started", ""));
+    }
+    let mut printer: Box<dyn Printer> =
+        if args.json { Box::new(Json) } else { Box::new(Plain::new(is_terminal)) };
+    match engine.block_on(follow(&mut session, printer.as_mut(), out)) {
+        Ok(last) => verdict(&last),
+        // A reader that has gone away wants no more of it.
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
+        Err(error) => Err(Error::failed(format!("cannot write the answer: {error}"), "stdout")),
+    }
+}
+
+/// Writes what happens in a turn.
+trait Printer {
+    /// Something new.
+    fn tell(&mut self, told: &Told<'_>, out: &mut dyn Write) -> io::Result<()>;
+    /// The turn is over.
+    fn end(&mut self, last: &Snapshot, out: &mut dyn Write) -> io::Result<()>;
+}
+
+async fn follow(
+    session: &mut Session,
+    printer: &mut dyn Printer,
+    out: &mut dyn Write,
+) -> io::Result<Arc<Snapshot>> {
+    let mut reader = told::Reader::default();
+    let mut phase = Phase::Idle;
+    let mut snapshot = session.snapshot();
+    let mut interrupt = std::pin::pin!(tokio::signal::ctrl_c());
+    let mut is_stopping = false;
+    loop {
+        for told in reader.read(&snapshot) {
+            printer.tell(&told, out)?;
+        }
+        out.flush()?;
+        if phase != snapshot.phase {
+            phase = snapshot.phase;
+            say_phase(phase);
+        }
+        let is_decided = matches!(snapshot.fate(TICKET), Some(Fate::Accepted(_) | Fate::Refused(..)));
+        if is_decided && !phase.is_busy() {
+            break;
+        }
+        tokio::select! {
+            changed = session.changed() => match changed {
+                Some(changed) => snapshot = changed,
+                None => break,
+            },
+            interrupted = &mut interrupt, if !is_stopping => {
+                interrupted?;
+                is_stopping = session.send(Command::Stop).is_ok();
+            }
+        }
+    }
+    printer.end(&snapshot, out)?;
+    out.flush()?;
+    Ok(snapshot)
+}
+
+/// What the end of the turn means for the command.
+fn verdict(last: &Snapshot) -> Result<()> {
+    if let Some(Fate::Refused(refusal, _)) = last.fate(TICKET) {
+        return Err(Error::usage(refusal.words().trim_end_matches('.'), ""));
+    }
+    match last.end.as_deref() {
+        Some(EndState::Complete { .. }) => Ok(()),
+        Some(EndState::Failed(error)) => {
+            Err(Error::failed(error.to_string(), last.settings.provider.to_string()))
+        }
+        Some(EndState::Incomplete) => Err(Error::failed("the reply is cut off", "")),
+        Some(EndState::Interrupted { cause: Interruption::Io(words), .. }) => {
+            Err(Error::failed(format!("the connection was lost: {words}"), ""))
+        }
+        Some(EndState::Interrupted { cause: Interruption::Stalled, .. }) => {
+            Err(Error::failed("the server fell silent", ""))
+        }
+        Some(EndState::Cancelled) => Err(Error::failed("cancelled", "")),
+        None => Err(Error::failed("the conversation ended without an answer", "")),
+    }
+}
+
+/// The prompt with its pictures.
+fn draft(args: &Ask) -> Result<Draft> {
+    let text = match args.prompt.as_slice() {
+        [dash] if dash == "-" => from_stdin()?,
+        words => words.join(" "),
+    };
+    let images = args.image.iter().map(|path| picture(path));
+    let attachments = images.collect::<Result<_>>()?;
+    let draft = Draft { ticket: TICKET, text: text.into(), attachments };
+    if draft.is_blank() {
+        return Err(Error::usage("the prompt is empty", ""));
+    }
+    Ok(draft)
+}
+
+fn from_stdin() -> Result<String> {
+    let mut bytes = Vec::new();
+    let read = io::stdin().lock().take(PROMPT_LIMIT + 1).read_to_end(&mut bytes);
+    read.map_err(|error| Error::failed(format!("cannot read the prompt: {error}"), "stdin"))?;
+    if bytes.len() as u64 > PROMPT_LIMIT {
+        return Err(Error::failed("the prompt is too long", "stdin"));
+    }
+    Ok(String::from_utf8_lossy(&bytes).into_owned())
+}
+
+fn picture(path: &Path) -> Result<Attachment> {
+    let io_error = |error: io::Error| Error::io("cannot read the picture", &error, path);
+    let size = std::fs::metadata(path).map_err(io_error)?.len();
+    if size > IMAGE_LIMIT {
+        let words = format!("the picture is larger than {} MB", IMAGE_LIMIT >> 20);
+        return Err(Error::failed(words, path.display().to_string()));
+    }
+    let bytes = std::fs::read(path).map_err(io_error)?;
+    let format = image::guess_format(&bytes).ok().filter(|format| {
+        use image::ImageFormat::{Gif, Jpeg, Png, WebP};
+        matches!(format, Png | Jpeg | Gif | WebP)
+    });
+    let Some(format) = format else {
+        let words = "it is no PNG, JPEG, GIF or WebP picture";
+        return Err(Error::failed(words, path.display().to_string()));
+    };
+    Ok(Attachment::Image(Image {
+        media_type: format.to_mime_type().into(),
+        data: ImageData::Bytes(bytes.into()),
+        size: None,
+    }))
+}
+
+/// Progress, for those who sit in front of it.
+fn say_phase(phase: Phase) {
+    if !io::stderr().is_terminal() {
+        return;
+    }
+    match phase {
+        Phase::Retrying { attempt, of, until } => {
+            let wait = until.saturating_duration_since(perf::now()).as_secs_f64();
+            say(&format!("letterpress: trying again in {wait:.1} s (attempt {attempt} of {of})"));
+        }
+        Phase::Stalled { .. } => say("letterpress: nothing has come for a while; still waiting"),
+        Phase::Idle | Phase::Waiting { .. } | Phase::Streaming => {}
+    }
+}
+
+#[expect(clippy::print_stderr, reason = "words to the user of the command")]
+fn say(words: &str) {
+    eprintln!("{words}");
+}

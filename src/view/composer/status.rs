@@ -1,0 +1,90 @@
+//! The line above the composer: what is going on, and how the last turn ended.
+
+use std::time::{Duration, Instant};
+
+use egui::{RichText, Ui};
+
+use super::Wish;
+use crate::{
+    layout::{Palette, compose::usage_line, face},
+    model::{Command, Phase, Snapshot, stream::EndState},
+};
+
+/// How often a line that counts seconds is shown anew.
+const TICK: Duration = Duration::from_millis(200);
+
+/// Shows the line; it takes its place whether or not there is something to say, so that
+/// nothing jumps when a turn begins or ends.
+pub(super) fn strip_ui(
+    ui: &mut Ui,
+    snapshot: &Snapshot,
+    palette: &Palette,
+    now: Instant,
+    wishes: &mut Vec<Wish>,
+) {
+    ui.horizontal(|ui| {
+        ui.set_min_height(22.0);
+        ui.add_space(4.0);
+        match snapshot.phase {
+            Phase::Idle => ended_ui(ui, snapshot, palette, wishes),
+            phase => {
+                ui.label(caption(&busy_words(phase, snapshot, now)).color(palette.accent));
+                if matches!(phase, Phase::Retrying { .. }) && ui.small_button("Try now").clicked() {
+                    wishes.push(Wish::Tell(Command::Retry));
+                }
+                ui.ctx().request_repaint_after(TICK);
+            }
+        }
+    });
+}
+
+fn busy_words(phase: Phase, snapshot: &Snapshot, now: Instant) -> String {
+    let who = if snapshot.settings.model.is_empty() {
+        &snapshot.settings.provider
+    } else {
+        &snapshot.settings.model
+    };
+    let passed = |since: Instant| now.saturating_duration_since(since).as_secs_f32();
+    match phase {
+        Phase::Idle => String::new(),
+        Phase::Waiting { since } => format!("◌ waiting for {who} · {:.1} s", passed(since)),
+        Phase::Streaming => format!("◌ {who} is answering"),
+        Phase::Stalled { since } => {
+            format!("◌ no word from {who} for {:.0} s; the connection is still open", passed(since))
+        }
+        Phase::Retrying { attempt, of, until } => {
+            let left = until.saturating_duration_since(now).as_secs_f32();
+            format!("◌ it failed; attempt {attempt} of {of} in {left:.0} s")
+        }
+    }
+}
+
+fn ended_ui(ui: &mut Ui, snapshot: &Snapshot, palette: &Palette, wishes: &mut Vec<Wish>) {
+    match snapshot.end.as_deref() {
+        Some(EndState::Failed { .. } | EndState::Interrupted { .. }) => {
+            ui.label(caption("✕ the last turn did not end well").color(palette.err));
+            if ui.small_button("Retry").clicked() {
+                wishes.push(Wish::Tell(Command::Retry));
+            }
+        }
+        Some(EndState::Cancelled { .. }) => {
+            ui.label(caption("stopped").color(palette.warn));
+            if ui.small_button("Retry").clicked() {
+                wishes.push(Wish::Tell(Command::Retry));
+            }
+        }
+        Some(_) | None => {
+            let used = usage_line(&snapshot.usage);
+            if snapshot.settings.is_demo {
+                let words = "Demo: recorded answers. Set OPENAI_API_KEY, ANTHROPIC_API_KEY or GEMINI_API_KEY, or start Ollama, for real ones.";
+                ui.label(caption(words).color(palette.faint));
+            } else if !used.is_empty() {
+                ui.label(caption(&used).color(palette.faint));
+            }
+        }
+    }
+}
+
+fn caption(words: &str) -> RichText {
+    RichText::new(words).size(face::CAPTION_SIZE)
+}
