@@ -1,6 +1,6 @@
 //! The `letterpress` program: reads the command line and hands over.
 
-use std::{path::PathBuf, process::ExitCode};
+use std::process::ExitCode;
 
 use letterpress::app::{
     ask,
@@ -8,7 +8,8 @@ use letterpress::app::{
     error::{Error, Result, report},
     export, profile, providers, render,
     shown::Letterpress,
-    synth, window,
+    synth,
+    window::{self, Start},
 };
 
 #[global_allocator]
@@ -28,8 +29,11 @@ fn main() -> ExitCode {
 
 fn run(command: Command) -> Result<()> {
     match command {
-        Command::Window { files } => window(files),
-        Command::Chat(_flags) => window(Vec::new()),
+        Command::Window { files } => {
+            let chat = files.is_empty().then(cli::ProviderFlags::default);
+            window(Start { files, chat })
+        }
+        Command::Chat(chat) => window(Start { files: Vec::new(), chat: Some(chat.provider) }),
         Command::Ask(args) => ask::run(&args),
         Command::Providers => print(&providers::run()?),
         Command::Render(args) => say_written(&render::run(&args, &Letterpress)?),
@@ -40,11 +44,11 @@ fn run(command: Command) -> Result<()> {
 }
 
 /// Opens a window; where there is no display, draws what it would have shown.
-fn window(files: Vec<PathBuf>) -> Result<()> {
+fn window(start: Start) -> Result<()> {
     if has_display() {
-        return window::run(files);
+        return window::run(start);
     }
-    if !files.is_empty() {
+    if !start.files.is_empty() {
         return Err(Error::failed("there is no display; use `letterpress render FILE`", ""));
     }
     say("letterpress: there is no display, so the sample conversation is drawn off-screen");

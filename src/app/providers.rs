@@ -108,9 +108,7 @@ pub fn engine() -> Result<Engine> {
 pub async fn choose(http: &Http, flags: &ProviderFlags, variable: Variable) -> Result<Choice> {
     match (flags.provider.as_deref(), flags.base_url.as_deref()) {
         (Some(demo::NAME), None) => Ok(Choice::demo(Reason::Named)),
-        (Some(demo::NAME), Some(_)) => {
-            Err(Error::usage("the demo has no address", "--base-url"))
-        }
+        (Some(demo::NAME), Some(_)) => Err(Error::usage("the demo has no address", "--base-url")),
         (Some(name), base) => named(http, preset(name)?, base, flags, variable).await,
         // An address alone is most likely that of a server that speaks as OpenAI's does.
         (None, Some(base)) => named(http, preset("openai")?, Some(base), flags, variable).await,
@@ -121,7 +119,11 @@ pub async fn choose(http: &Http, flags: &ProviderFlags, variable: Variable) -> R
 fn preset(name: &str) -> Result<&'static Preset> {
     Preset::of_name(name).ok_or_else(|| {
         let names: Vec<_> = PRESETS.iter().map(|preset| preset.name).collect();
-        let words = format!("there is no provider {name:?}; there are {}, {}", names.join(", "), demo::NAME);
+        let words = format!(
+            "there is no provider {name:?}; there are {}, {}",
+            names.join(", "),
+            demo::NAME
+        );
         Error::usage(words, "")
     })
 }
@@ -188,6 +190,26 @@ async fn nearby(http: &Http, variable: Variable) -> Vec<LocalServer> {
     live::local_servers(http, endpoints, NEARBY).await
 }
 
+/// Everybody who could answer, with the models they list: providers whose key is set and
+/// servers nearby.
+pub async fn offers(http: &Http, variable: Variable) -> Vec<(Arc<str>, Provider, Vec<Arc<str>>)> {
+    let mut offers = Vec::new();
+    for endpoint in PRESETS.iter().filter_map(|preset| preset.endpoint(variable).ok()) {
+        if endpoint.key.is_some()
+            && let Ok(Ok(listed)) = timeout(LISTING, models(http, &endpoint)).await
+        {
+            let ids = listed.iter().map(|model| model.id.as_str().into()).collect();
+            let name = Arc::clone(&endpoint.name);
+            offers.push((name, Provider::Endpoint(Arc::new(endpoint)), ids));
+        }
+    }
+    for LocalServer { endpoint, models } in nearby(http, variable).await {
+        let ids = models.iter().map(|model| model.id.as_str().into()).collect();
+        offers.push((Arc::clone(&endpoint.name), Provider::Endpoint(endpoint), ids));
+    }
+    offers
+}
+
 /// The named model; else the one of those that the provider lists that people take most, or
 /// the first of them.
 async fn model(http: &Http, endpoint: &Endpoint, flags: &ProviderFlags) -> Result<Arc<str>> {
@@ -203,7 +225,10 @@ async fn model(http: &Http, endpoint: &Endpoint, flags: &ProviderFlags) -> Resul
         Ok(Err(_)) | Err(_) => usual.first().copied(),
     };
     model.map(Into::into).ok_or_else(|| {
-        Error::failed(format!("{} does not say which models it has: name one", endpoint.name), "--model")
+        Error::failed(
+            format!("{} does not say which models it has: name one", endpoint.name),
+            "--model",
+        )
     })
 }
 

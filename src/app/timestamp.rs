@@ -18,7 +18,7 @@ pub(super) struct Plain(pub(super) i64);
 /// The wall clock: milliseconds since 1970, UTC. Messages are dated by it.
 #[must_use]
 #[expect(clippy::disallowed_methods, reason = "the one place that asks what day it is")]
-pub fn now_ms() -> i64 {
+pub(super) fn now_ms() -> i64 {
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     i64::try_from(since.as_millis()).unwrap_or(i64::MAX)
 }

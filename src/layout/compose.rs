@@ -478,7 +478,8 @@ fn ending(flow: &mut Flow<'_>, message: &Message, turn_ends: bool, parts: &[Part
         _ => {}
     }
     let silent = !parts.iter().any(Part::is_visible);
-    if let Some(usage) = message.usage.filter(|_| turn_ends || silent) {
+    let arriving = parts.iter().any(is_arriving);
+    if let Some(usage) = message.usage.filter(|_| (turn_ends || silent) && !arriving) {
         let line = usage_line(&usage);
         if !line.is_empty() {
             flow.gap(8.0);
@@ -486,6 +487,16 @@ fn ending(flow: &mut Flow<'_>, message: &Message, turn_ends: bool, parts: &[Part
         }
     } else if silent && flow.is_empty() {
         flow.label(caption("(no visible content)", Tone::Faint));
+    }
+}
+
+/// More of this part may come.
+fn is_arriving(part: &Part) -> bool {
+    match part {
+        Part::Text(text) => matches!(text.blocks, Blocks::Open { .. }),
+        Part::Thinking(thinking) => matches!(thinking.text.blocks, Blocks::Open { .. }),
+        Part::ToolCall(call) => call.state.is_live(),
+        Part::Image(_) | Part::ToolResult(_) | Part::Notice(_) | Part::Raw(_) => false,
     }
 }
 

@@ -110,16 +110,21 @@ fn look(call: &ToolCall, kind: LowStakes) -> ToolCard {
         },
         LowStakes::List => ToolCard {
             icon: Some(icon::FOLDER),
-            title: argument(call, &["pattern", "glob"]).unwrap_or_else(|| path(call)).to_owned(),
-            detail: argument(call, &["pattern", "glob"])
-                .map_or_else(String::new, |_| in_path(path(call))),
+            title: call.name.to_string(),
+            detail: match argument(call, &["pattern", "glob"]) {
+                Some(pattern) => format!("{pattern} {}", in_path(path(call))),
+                None => path(call).to_owned(),
+            },
             note: count(lines, "entry", "entries"),
             ..base
         },
         LowStakes::Search => ToolCard {
             icon: Some(icon::MAGNIFYING_GLASS),
-            title: search_words(argument(call, &["pattern", "query", "regex"]).unwrap_or_default()),
-            detail: in_path(path(call)),
+            title: call.name.to_string(),
+            detail: {
+                let words = argument(call, &["pattern", "query", "regex"]).unwrap_or_default();
+                format!("\"{}\" {}", search_words(words), in_path(path(call)))
+            },
             note: count(lines, "line", "lines"),
             ..base
         },

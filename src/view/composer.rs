@@ -15,9 +15,7 @@ use egui::{
 
 use crate::{
     layout::{Palette, face, icon},
-    model::{
-        Attachment, Command, Draft, Fate, Part, Role, Snapshot, ThinkingLevel, Ticket,
-    },
+    model::{Attachment, Command, Draft, Fate, Part, Role, Snapshot, ThinkingLevel, Ticket},
 };
 
 pub use picker::Choice;
@@ -192,7 +190,9 @@ impl Composer {
         if ui.input_mut(|input| input.consume_key(send, Key::Enter)) {
             self.send(wishes);
         }
-        if self.text.is_empty() && ui.input_mut(|input| input.consume_key(Modifiers::NONE, Key::ArrowUp)) {
+        if self.text.is_empty()
+            && ui.input_mut(|input| input.consume_key(Modifiers::NONE, Key::ArrowUp))
+        {
             self.edit_last(snapshot);
         }
         if ui.input_mut(|input| input.consume_key(Modifiers::NONE, Key::Escape)) {
@@ -254,7 +254,12 @@ impl Composer {
         palette: &Palette,
         wishes: &mut Vec<Wish>,
     ) {
-        if quiet_button(ui, palette, &format!("{} attach", icon::PAPERCLIP), "Attach pictures or text files") {
+        if quiet_button(
+            ui,
+            palette,
+            &format!("{} attach", icon::PAPERCLIP),
+            "Attach pictures or text files",
+        ) {
             wishes.push(Wish::Attach);
         }
         if let Some(choice) = self.picker.ui(ui, snapshot, choices, palette) {
@@ -276,7 +281,13 @@ impl Composer {
     }
 
     /// What the model is told about its task.
-    fn system_ui(&mut self, ui: &mut Ui, snapshot: &Snapshot, palette: &Palette, wishes: &mut Vec<Wish>) {
+    fn system_ui(
+        &mut self,
+        ui: &mut Ui,
+        snapshot: &Snapshot,
+        palette: &Palette,
+        wishes: &mut Vec<Wish>,
+    ) {
         let set = snapshot.settings.system.is_some();
         let label = RichText::new(if set { "system: set" } else { "system" });
         let label = label.size(face::CAPTION_SIZE).color(palette.dim);
@@ -336,5 +347,6 @@ fn quiet_button(ui: &mut Ui, palette: &Palette, words: &str, hint: &str) -> bool
 
 fn primary(ui: &mut Ui, palette: &Palette, words: &str) -> bool {
     let text = RichText::new(words).color(palette.bg).variation("wght", 650.0);
-    ui.add(Button::new(text).fill(palette.accent).corner_radius(8).min_size(vec2(52.0, 28.0))).clicked()
+    ui.add(Button::new(text).fill(palette.accent).corner_radius(8).min_size(vec2(52.0, 28.0)))
+        .clicked()
 }

@@ -1,5 +1,6 @@
 //! The view: egui widgets over layout. Data in, commands out.
 
+pub mod composer;
 pub mod images;
 mod keys;
 pub mod link_gate;

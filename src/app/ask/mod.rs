@@ -38,10 +38,15 @@ const TICKET: Ticket = Ticket(1);
 pub fn run(args: &Ask) -> Result<()> {
     let draft = draft(args)?;
     let engine = providers::engine()?;
-    let choice =
-        engine.block_on(providers::choose(&engine.http(), &args.provider, providers::environment))?;
+    let choice = engine.block_on(providers::choose(
+        &engine.http(),
+        &args.provider,
+        providers::environment,
+    ))?;
     if choice.reason == Reason::NothingFound {
-        say("letterpress: no key and no local server was found, so a recorded demo answers; see `letterpress providers`");
+        say(
+            "letterpress: no key and no local server was found, so a recorded demo answers; see `letterpress providers`",
+        );
     }
     let out = io::stdout().lock();
     let is_terminal = io::stdout().is_terminal();
@@ -102,7 +107,8 @@ async fn follow(
             phase = snapshot.phase;
             say_phase(phase);
         }
-        let is_decided = matches!(snapshot.fate(TICKET), Some(Fate::Accepted(_) | Fate::Refused(..)));
+        let is_decided =
+            matches!(snapshot.fate(TICKET), Some(Fate::Accepted(_) | Fate::Refused(..)));
         if is_decided && !phase.is_busy() {
             break;
         }

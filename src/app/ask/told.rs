@@ -3,8 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::model::{
-    Entry, MessageId, Part, Role, Snapshot, ToolCall, ToolResult, ToolState,
-    stream::WarningCode,
+    Entry, MessageId, Part, Role, Snapshot, ToolCall, ToolResult, ToolState, stream::WarningCode,
 };
 
 /// Something new.

@@ -7,6 +7,7 @@ use egui::{
 
 use super::{Window, dialogs::Dialogs};
 use crate::{
+    app::cli::ProviderFlags,
     layout::{Palette, face, icon},
     view::theme,
 };
@@ -33,11 +34,15 @@ impl Window {
             .show_separator_line(false)
             .frame(frame);
         let response = panel.show(ui, |ui| {
-            if button_row(ui, &palette, "Open a file", "Ctrl N") {
+            if button_row(ui, &palette, "New chat", "Ctrl N") {
+                self.chat(ui.ctx(), &ProviderFlags::default());
+            }
+            ui.add_space(4.0);
+            if button_row(ui, &palette, "Open a file", "Ctrl P") {
                 self.dialogs.pick_file(ui.ctx());
             }
             ui.add_space(10.0);
-            caption(ui, &palette, "OPENED FILES");
+            caption(ui, &palette, "OPEN");
             self.tabs_ui(ui, &palette);
         });
         let edge = response.response.rect;
@@ -49,7 +54,8 @@ impl Window {
         egui::ScrollArea::vertical().auto_shrink(false).show(ui, |ui| {
             ui.spacing_mut().item_spacing.y = 2.0;
             for (i, tab) in self.tabs.iter().enumerate() {
-                match tab_row(ui, palette, &tab.title(), i == self.active) {
+                let busy = tab.talk().is_some_and(super::chat::Chat::is_busy);
+                match tab_row(ui, palette, &tab.title(), i == self.active, busy) {
                     Some(Click::Row) => chosen = Some(i),
                     Some(Click::Close) => closed = Some(i),
                     None => {}
@@ -116,7 +122,7 @@ enum Click {
     Close,
 }
 
-fn tab_row(ui: &mut Ui, palette: &Palette, title: &str, active: bool) -> Option<Click> {
+fn tab_row(ui: &mut Ui, palette: &Palette, title: &str, active: bool, busy: bool) -> Option<Click> {
     let size = vec2(ui.available_width(), ROW_HEIGHT);
     let (rect, response) = ui.allocate_exact_size(size, Sense::click());
     response.widget_info(|| WidgetInfo::selected(Role::Tab, true, active, title));
@@ -134,6 +140,10 @@ fn tab_row(ui: &mut Ui, palette: &Palette, title: &str, active: bool) -> Option<
     let galley = ui.ctx().fonts_mut(|fonts| fonts.layout_job(job));
     let y = rect.center().y - galley.rect.height() / 2.0;
     ui.painter().galley(pos2(rect.left() + 12.0, y), galley, color);
+    if busy {
+        let dot = pos2(rect.left() + 5.0, rect.center().y);
+        ui.painter().circle_filled(dot, 3.0, palette.accent);
+    }
     if over || active {
         let closes = ui.interact(close, response.id.with("close"), Sense::click());
         closes.widget_info(|| WidgetInfo::labeled(Role::Button, true, format!("Close {title}")));
@@ -209,7 +219,7 @@ pub(super) fn empty_ui(ui: &mut Ui, dialogs: &mut Dialogs) {
         ui.add_space(ui.available_height() * 0.32);
         ui.heading("Open a conversation to read it.");
         ui.add_space(12.0);
-        if ui.button("Open a file   Ctrl N").clicked() {
+        if ui.button("Open a file   Ctrl P").clicked() {
             dialogs.pick_file(ui.ctx());
         }
         ui.add_space(4.0);

@@ -10,11 +10,31 @@ use std::{
 
 use egui::{Context, Id, RichText, Ui};
 
-use crate::view::{
-    link_gate::{Link, LinkContext, LinkGate, Verdict},
-    rich::{Reference, manual_ui},
-    waker,
+use crate::{
+    model::{Attachment, Image, ImageData},
+    view::{
+        link_gate::{Link, LinkContext, LinkGate, Verdict},
+        rich::{Reference, manual_ui},
+        waker,
+    },
 };
+
+/// Attachments of more bytes are left out.
+const ATTACHMENT_MAX: u64 = 20 << 20;
+
+/// A file as an attachment: a picture by its content, else its text; nothing when it is
+/// neither or too large.
+fn attachment(path: &std::path::Path) -> Option<Attachment> {
+    let size = std::fs::metadata(path).ok()?.len();
+    let bytes = (size <= ATTACHMENT_MAX).then(|| std::fs::read(path).ok()).flatten()?;
+    if let Ok(format) = image::guess_format(&bytes) {
+        let media_type = format.to_mime_type().into();
+        let data = ImageData::Bytes(bytes.into());
+        return Some(Attachment::Image(Image { media_type, data, size: None }));
+    }
+    let name = path.file_name()?.to_string_lossy().as_ref().into();
+    String::from_utf8(bytes).ok().map(|text| Attachment::Document { name, text: text.into() })
+}
 
 const MANUAL: &str = include_str!("../../../assets/manual.md");
 
@@ -22,6 +42,7 @@ const MANUAL: &str = include_str!("../../../assets/manual.md");
 #[derive(Default)]
 pub(super) struct Dialogs {
     picked: Option<Receiver<Vec<PathBuf>>>,
+    attached: Option<Receiver<Vec<Attachment>>>,
     question: Option<Question>,
     refusal: Option<String>,
     manual: Option<Reference>,
@@ -53,6 +74,36 @@ impl Dialogs {
             wake();
         });
         self.picked = started.is_ok().then_some(receiver);
+    }
+
+    /// Asks the system for files to attach, and reads them beside the UI.
+    pub(super) fn pick_attachments(&mut self, ctx: &Context) {
+        if self.attached.is_some() {
+            return;
+        }
+        let (sender, receiver) = sync_channel(1);
+        let wake = waker(ctx);
+        let started =
+            std::thread::Builder::new().name("attach-dialog".to_owned()).spawn(move || {
+                let dialog = rfd::FileDialog::new().set_title("Attach pictures or text files");
+                let files = dialog.pick_files().unwrap_or_default();
+                let read = files.iter().filter_map(|file| attachment(file)).collect();
+                let _closed = sender.try_send(read);
+                wake();
+            });
+        self.attached = started.is_ok().then_some(receiver);
+    }
+
+    /// Attachments that were chosen since the last call.
+    pub(super) fn attachments(&mut self) -> Vec<Attachment> {
+        let Some(receiver) = &self.attached else { return Vec::new() };
+        match receiver.try_recv() {
+            Err(std::sync::mpsc::TryRecvError::Empty) => Vec::new(),
+            answer => {
+                self.attached = None;
+                answer.unwrap_or_default()
+            }
+        }
     }
 
     /// Files that were chosen since the last call.

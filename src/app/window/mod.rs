@@ -1,10 +1,11 @@
 //! The window: files as tabs, one conversation in the middle.
 
+mod chat;
 mod chrome;
 mod dialogs;
 mod tab;
 
-use std::path::PathBuf;
+use std::{path::PathBuf, sync::Arc};
 
 use egui::{
     CentralPanel, Context, Frame, Key, Modifiers, Panel, ThemePreference, Ui, ViewportBuilder,
@@ -12,20 +13,34 @@ use egui::{
 
 use self::{dialogs::Dialogs, tab::Tab};
 use crate::{
-    app::error::{Error, Result},
+    app::{
+        cli::ProviderFlags,
+        error::{Error, Result},
+        providers,
+    },
+    engine::live::Engine,
     gpu,
+    model::Snapshot,
     view::{TranscriptView, ViewCommand, theme},
 };
 
 /// Smallest useful window, in points.
 const MIN_SIZE: [f32; 2] = [420.0, 320.0];
 
-/// Opens a window on files, or on the sample when there are none, and runs until it is
-/// closed.
+/// What a window opens on.
+#[derive(Clone, Debug, Default)]
+pub struct Start {
+    /// Files, each in a tab of its own.
+    pub files: Vec<PathBuf>,
+    /// A new conversation, and who answers in it.
+    pub chat: Option<ProviderFlags>,
+}
+
+/// Opens a window, and runs until it is closed.
 ///
 /// # Errors
 /// No display or no GPU.
-pub fn run(files: Vec<PathBuf>) -> Result<()> {
+pub fn run(start: Start) -> Result<()> {
     let options = eframe::NativeOptions {
         viewport: ViewportBuilder::default()
             .with_title("Letterpress")
@@ -40,7 +55,7 @@ pub fn run(files: Vec<PathBuf>) -> Result<()> {
         ..eframe::NativeOptions::default()
     };
     let create = |creation: &eframe::CreationContext<'_>| -> Box<dyn eframe::App> {
-        Box::new(Window::new(&creation.egui_ctx, files))
+        Box::new(Window::new(&creation.egui_ctx, start))
     };
     eframe::run_native("letterpress", options, Box::new(|creation| Ok(create(creation)))).map_err(
         |error| match error {
@@ -57,12 +72,14 @@ pub struct Window {
     dialogs: Dialogs,
     sidebar: bool,
     next_tab: u64,
+    /// None when it could not be started; reading works without it.
+    engine: Option<Arc<Engine>>,
 }
 
 impl Window {
     /// A window on these files; call it once per context.
     #[must_use]
-    pub fn new(ctx: &Context, files: Vec<PathBuf>) -> Self {
+    pub fn new(ctx: &Context, start: Start) -> Self {
         theme::install(ctx);
         let mut window = Self {
             tabs: Vec::new(),
@@ -70,9 +87,14 @@ impl Window {
             dialogs: Dialogs::default(),
             sidebar: true,
             next_tab: 0,
+            engine: providers::engine().ok().map(Arc::new),
         };
-        if files.is_empty() {
+        let Start { files, chat } = start;
+        if files.is_empty() && chat.is_none() {
             window.push(|id| Tab::sample(ctx, id));
+        }
+        if let Some(flags) = chat {
+            window.chat(ctx, &flags);
         }
         for file in files {
             window.open(ctx, file);
@@ -87,6 +109,13 @@ impl Window {
         match known {
             Some(index) => self.active = index,
             None => self.push(|id| Tab::open(ctx, file, id)),
+        }
+    }
+
+    /// Begins a conversation in a tab of its own.
+    pub fn chat(&mut self, ctx: &Context, flags: &ProviderFlags) {
+        if let Some(engine) = self.engine.clone() {
+            self.push(|id| Tab::chat(ctx, &engine, flags, id));
         }
     }
 
@@ -108,6 +137,10 @@ impl Window {
     /// Lays out one frame.
     pub fn ui(&mut self, ui: &mut Ui) {
         self.dialogs.poll(ui.ctx()).into_iter().for_each(|file| self.open(ui.ctx(), file));
+        let attachments = self.dialogs.attachments();
+        if let Some(chat) = self.tabs.get_mut(self.active).and_then(Tab::live) {
+            chat.attach(attachments);
+        }
         self.dropped(ui.ctx());
         self.keys(ui);
         if self.sidebar {
@@ -124,7 +157,11 @@ impl Window {
         let Some(tab) = self.tabs.get_mut(self.active) else {
             return chrome::empty_ui(ui, &mut self.dialogs);
         };
-        for command in tab.ui(ui) {
+        let commands = tab.ui(ui, self.engine.as_deref());
+        if tab.live().is_some_and(|chat| chat.take_wants_files()) {
+            self.dialogs.pick_attachments(ui.ctx());
+        }
+        for command in commands {
             match command {
                 ViewCommand::OpenLink { target, shown } => self.dialogs.link(&target, &shown),
             }
@@ -169,7 +206,10 @@ impl Window {
         if pressed(Modifiers::COMMAND, Key::B) {
             self.sidebar = !self.sidebar;
         }
-        if pressed(Modifiers::COMMAND, Key::N) || pressed(Modifiers::COMMAND, Key::P) {
+        if pressed(Modifiers::COMMAND, Key::N) {
+            self.chat(ui.ctx(), &ProviderFlags::default());
+        }
+        if pressed(Modifiers::COMMAND, Key::P) {
             self.dialogs.pick_file(ui.ctx());
         }
         if pressed(Modifiers::NONE, Key::F1) || pressed(Modifiers::COMMAND, Key::Slash) {
@@ -193,6 +233,12 @@ impl Window {
     #[must_use]
     pub fn view(&self) -> Option<&TranscriptView> {
         self.tabs.get(self.active)?.shown()
+    }
+
+    /// The running conversation of the tab that is shown.
+    #[must_use]
+    pub fn snapshot(&self) -> Option<&Arc<Snapshot>> {
+        self.tabs.get(self.active)?.talk().map(chat::Chat::snapshot)
     }
 
     /// True when nothing that changes the picture is still on its way.

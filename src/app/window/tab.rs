@@ -1,12 +1,15 @@
 //! A tab: one file and how it is being read.
 
-use std::path::{Path, PathBuf};
+use std::{
+    path::{Path, PathBuf},
+    sync::Arc,
+};
 
 use egui::{Align2, Context, FontId, Ui};
 
 use crate::{
-    app::shown,
-    engine::FileSource,
+    app::{cli::ProviderFlags, shown, window::chat::Chat},
+    engine::{FileSource, live::Engine},
     layout::face,
     model::{Progress, Source as _},
     view::{TranscriptView, ViewCommand},
@@ -23,6 +26,7 @@ pub(super) struct Tab {
 
 enum Page {
     Open(Box<(FileSource, TranscriptView)>),
+    Live(Box<Chat>),
     Failed(String),
 }
 
@@ -40,6 +44,31 @@ impl Tab {
         Self { id, name: "Sample conversation".to_owned(), path: None, page }
     }
 
+    pub(super) fn chat(
+        ctx: &Context,
+        engine: &Arc<Engine>,
+        flags: &ProviderFlags,
+        id: u64,
+    ) -> Self {
+        let page = Page::Live(Box::new(Chat::new(ctx, engine, flags)));
+        Self { id, name: "New chat".to_owned(), path: None, page }
+    }
+
+    pub(super) fn live(&mut self) -> Option<&mut Chat> {
+        match &mut self.page {
+            Page::Live(chat) => Some(chat),
+            Page::Open(_) | Page::Failed(_) => None,
+        }
+    }
+
+    /// The running conversation of this tab.
+    pub(super) fn talk(&self) -> Option<&Chat> {
+        match &self.page {
+            Page::Live(chat) => Some(chat),
+            Page::Open(_) | Page::Failed(_) => None,
+        }
+    }
+
     pub(super) fn path(&self) -> Option<&Path> {
         self.path.as_deref()
     }
@@ -48,13 +77,18 @@ impl Tab {
     pub(super) fn title(&self) -> String {
         match &self.page {
             Page::Open(open) => open.0.title().map_or_else(|| self.name.clone(), |t| t.to_string()),
+            Page::Live(chat) => chat.title(),
             Page::Failed(_) => self.name.clone(),
         }
     }
 
     /// What stands beside the title: format, messages, progress, damage.
     pub(super) fn caption(&self) -> String {
-        let Page::Open(open) = &self.page else { return "could not be opened".to_owned() };
+        let open = match &self.page {
+            Page::Open(open) => open,
+            Page::Live(chat) => return chat.caption(),
+            Page::Failed(_) => return "could not be opened".to_owned(),
+        };
         let source = &open.0;
         let mut words = Vec::new();
         if let Some(format) = source.format() {
@@ -82,6 +116,7 @@ impl Tab {
     pub(super) fn view(&mut self) -> Option<&mut TranscriptView> {
         match &mut self.page {
             Page::Open(open) => Some(&mut open.1),
+            Page::Live(chat) => Some(chat.view()),
             Page::Failed(_) => None,
         }
     }
@@ -89,20 +124,30 @@ impl Tab {
     pub(super) fn shown(&self) -> Option<&TranscriptView> {
         match &self.page {
             Page::Open(open) => Some(&open.1),
+            Page::Live(chat) => Some(chat.shown()),
             Page::Failed(_) => None,
         }
     }
 
     /// True when nothing that changes the picture is still on its way.
     pub(super) fn is_settled(&self) -> bool {
-        let Page::Open(open) = &self.page else { return true };
+        let open = match &self.page {
+            Page::Open(open) => open,
+            Page::Live(chat) => return !chat.is_busy() && chat.shown().is_settled(),
+            Page::Failed(_) => return true,
+        };
         let (source, view) = &**open;
         source.failure().is_some()
             || (source.progress() == Progress::Complete && source.ready() && view.is_settled())
     }
 
-    pub(super) fn ui(&mut self, ui: &mut Ui) -> Vec<ViewCommand> {
+    pub(super) fn ui(&mut self, ui: &mut Ui, engine: Option<&Engine>) -> Vec<ViewCommand> {
         match &mut self.page {
+            Page::Live(chat) => {
+                if let Some(engine) = engine {
+                    return ui.push_id(self.id, |ui| chat.ui(ui, engine)).inner;
+                }
+            }
             Page::Failed(why) => message_ui(ui, "This file cannot be shown", why),
             Page::Open(open) => {
                 let (source, view) = &mut **open;

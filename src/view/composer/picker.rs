@@ -45,10 +45,8 @@ impl Picker {
         palette: &Palette,
     ) -> Option<Choice> {
         let settings = &snapshot.settings;
-        let now = Choice {
-            provider: Arc::clone(&settings.provider),
-            model: Arc::clone(&settings.model),
-        };
+        let now =
+            Choice { provider: Arc::clone(&settings.provider), model: Arc::clone(&settings.model) };
         let mut words = now.words();
         if settings.is_demo {
             words.push_str(" (recorded)");

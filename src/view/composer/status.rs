@@ -61,19 +61,19 @@ fn busy_words(phase: Phase, snapshot: &Snapshot, now: Instant) -> String {
 
 fn ended_ui(ui: &mut Ui, snapshot: &Snapshot, palette: &Palette, wishes: &mut Vec<Wish>) {
     match snapshot.end.as_deref() {
-        Some(EndState::Failed { .. } | EndState::Interrupted { .. }) => {
+        Some(EndState::Failed(_) | EndState::Interrupted { .. } | EndState::Incomplete) => {
             ui.label(caption("✕ the last turn did not end well").color(palette.err));
             if ui.small_button("Retry").clicked() {
                 wishes.push(Wish::Tell(Command::Retry));
             }
         }
-        Some(EndState::Cancelled { .. }) => {
+        Some(EndState::Cancelled) => {
             ui.label(caption("stopped").color(palette.warn));
             if ui.small_button("Retry").clicked() {
                 wishes.push(Wish::Tell(Command::Retry));
             }
         }
-        Some(_) | None => {
+        Some(EndState::Complete { .. }) | None => {
             let used = usage_line(&snapshot.usage);
             if snapshot.settings.is_demo {
                 let words = "Demo: recorded answers. Set OPENAI_API_KEY, ANTHROPIC_API_KEY or GEMINI_API_KEY, or start Ollama, for real ones.";

@@ -1,0 +1,230 @@
+//! A tab with a conversation that is going on.
+
+use std::sync::{
+    Arc,
+    mpsc::{Receiver, SyncSender, sync_channel},
+};
+
+use egui::{Align2, Context, FontId, Frame, Margin, Panel, Ui};
+
+use crate::{
+    app::{
+        cli::ProviderFlags,
+        providers::{self, Choice},
+    },
+    engine::live::{Engine, LiveSource, Session},
+    layout::{Jump, Palette, face},
+    model::{Attachment, Command, Part, Role, Snapshot},
+    perf,
+    view::{
+        COLUMN_MAX, TranscriptView, ViewCommand,
+        composer::{self, Composer, Wish},
+        theme, waker,
+    },
+};
+
+/// What the engine found out beside the UI.
+enum Found {
+    /// Who answers when nobody was chosen.
+    Answerer(Box<Choice>),
+    /// Models that can be chosen.
+    Models(Vec<composer::Choice>),
+}
+
+/// A conversation, what is written next, and what was found for it.
+pub(super) struct Chat {
+    session: Session,
+    source: LiveSource,
+    view: TranscriptView,
+    composer: Composer,
+    choices: Vec<composer::Choice>,
+    found: Receiver<Found>,
+    wants_files: bool,
+}
+
+impl Chat {
+    /// Begins a conversation. Who answers is found out beside the UI; until then, and when
+    /// there is nobody, the demo does.
+    pub(super) fn new(ctx: &Context, engine: &Arc<Engine>, flags: &ProviderFlags) -> Self {
+        let demo = Choice::demo(providers::Reason::NothingFound);
+        engine.set_provider(Arc::clone(&demo.name), demo.provider.clone());
+        let session = engine.session(demo.settings(flags), waker(ctx));
+        let (sender, found) = sync_channel(4);
+        look_around(ctx, engine, flags.clone(), sender);
+        Self {
+            source: session.source(),
+            session,
+            view: TranscriptView::new(ctx),
+            composer: Composer::default(),
+            choices: vec![composer::Choice { provider: demo.name, model: demo.model }],
+            found,
+            wants_files: false,
+        }
+    }
+
+    /// The first words that were said.
+    pub(super) fn title(&self) -> String {
+        let snapshot = self.source.snapshot();
+        let first = snapshot.messages().find(|message| message.role == Role::User);
+        let text = first.and_then(|message| {
+            message.parts.iter().find_map(|part| match part {
+                Part::Text(text) => Some(Arc::clone(&text.source)),
+                _ => None,
+            })
+        });
+        let words =
+            text.as_deref().and_then(|text| text.lines().find(|line| !line.trim().is_empty()));
+        words.map_or_else(|| "New chat".to_owned(), |line| line.trim().chars().take(60).collect())
+    }
+
+    /// Who answers.
+    pub(super) fn caption(&self) -> String {
+        let settings = &self.source.snapshot().settings;
+        format!("{} · {}", settings.provider, settings.model)
+    }
+
+    /// True while an answer is on its way.
+    pub(super) fn is_busy(&self) -> bool {
+        self.source.snapshot().phase.is_busy()
+    }
+
+    pub(super) fn view(&mut self) -> &mut TranscriptView {
+        &mut self.view
+    }
+
+    pub(super) fn shown(&self) -> &TranscriptView {
+        &self.view
+    }
+
+    /// True once the composer's attach button was pressed.
+    pub(super) fn take_wants_files(&mut self) -> bool {
+        std::mem::take(&mut self.wants_files)
+    }
+
+    pub(super) fn attach(&mut self, attachments: Vec<Attachment>) {
+        self.composer.attach(attachments);
+    }
+
+    /// The conversation as it was last shown.
+    pub(super) fn snapshot(&self) -> &Arc<Snapshot> {
+        self.source.snapshot()
+    }
+
+    pub(super) fn ui(&mut self, ui: &mut Ui, engine: &Engine) -> Vec<ViewCommand> {
+        self.absorb(engine);
+        let dark = ui.visuals().dark_mode;
+        let palette = theme::palette(if dark { egui::Theme::Dark } else { egui::Theme::Light });
+        let snapshot = self.session.snapshot();
+        let width = (ui.available_width() - 40.0).min(COLUMN_MAX + 20.0);
+        let margin = (ui.available_width() - width) / 2.0;
+        let frame = Frame::NONE.inner_margin(Margin { left: 0, right: 0, top: 2, bottom: 14 });
+        let panel =
+            Panel::bottom("composer").frame(frame).resizable(false).show_separator_line(false);
+        let column = |ui: &mut Ui| {
+            ui.add_space(margin);
+            ui.vertical(|ui| {
+                ui.set_width(width);
+                self.composer.show(ui, &snapshot, &self.choices, &palette, perf::now())
+            })
+        };
+        let wishes = panel.show(ui, |ui| ui.horizontal(column).inner.inner).inner;
+        for wish in wishes {
+            self.carry_out(wish);
+        }
+        if snapshot.is_empty() {
+            welcome_ui(ui, &palette);
+        }
+        self.view.show(ui, &mut self.source)
+    }
+
+    fn carry_out(&mut self, wish: Wish) {
+        match wish {
+            Wish::Attach => self.wants_files = true,
+            Wish::Tell(command) => {
+                let says = matches!(command, Command::Send(_) | Command::EditLast(_));
+                if says {
+                    self.view.jump(Jump::End);
+                }
+                if self.session.send(command).is_err() && says {
+                    self.composer.not_sent();
+                }
+            }
+        }
+    }
+
+    fn absorb(&mut self, engine: &Engine) {
+        while let Ok(found) = self.found.try_recv() {
+            match found {
+                Found::Models(choices) => {
+                    self.choices.extend(choices);
+                    self.choices.sort();
+                    self.choices.dedup();
+                }
+                Found::Answerer(choice) => {
+                    engine.set_provider(Arc::clone(&choice.name), choice.provider.clone());
+                    let choice = composer::Choice { provider: choice.name, model: choice.model };
+                    self.choices.push(choice.clone());
+                    let composer::Choice { provider, model } = choice;
+                    self.carry_out(Wish::Tell(Command::SetModel { provider, model }));
+                }
+            }
+        }
+    }
+}
+
+/// Nothing was said yet: one sentence, and what can be done.
+fn welcome_ui(ui: &Ui, palette: &Palette) {
+    let rect = ui.available_rect_before_wrap();
+    let middle = rect.center() - egui::vec2(0.0, 40.0);
+    let font = |size| FontId::new(size, face::TEXT);
+    let painter = ui.painter();
+    painter.text(
+        middle,
+        Align2::CENTER_CENTER,
+        "What would you like to know?",
+        font(19.0),
+        palette.text,
+    );
+    let rows = [
+        "Write below and press Enter; Shift Enter breaks the line",
+        "Drop a transcript here, or press Ctrl P, to read it",
+        "F1 shows all keys",
+    ];
+    for (i, row) in rows.into_iter().enumerate() {
+        let at = middle + egui::vec2(0.0, 38.0 + 22.0 * i as f32);
+        painter.text(at, Align2::CENTER_CENTER, row, font(face::INTERFACE_SIZE), palette.dim);
+    }
+}
+
+/// Finds out who can answer: the named one, or the first with a key, or a server nearby.
+fn look_around(
+    ctx: &Context,
+    engine: &Arc<Engine>,
+    flags: ProviderFlags,
+    sender: SyncSender<Found>,
+) {
+    let (http, wake, known) = (engine.http(), waker(ctx), Arc::downgrade(engine));
+    engine.spawn(async move {
+        let chosen = providers::choose(&http, &flags, providers::environment).await;
+        if let Ok(choice) = chosen
+            && choice.reason != providers::Reason::NothingFound
+        {
+            // A window that has closed wants no answer.
+            let _closed = sender.try_send(Found::Answerer(Box::new(choice)));
+            wake();
+        }
+        let offers = providers::offers(&http, providers::environment).await;
+        let mut models = Vec::new();
+        if let Some(engine) = known.upgrade() {
+            for (name, provider, ids) in offers {
+                engine.set_provider(Arc::clone(&name), provider);
+                models.extend(
+                    ids.into_iter()
+                        .map(|model| composer::Choice { provider: Arc::clone(&name), model }),
+                );
+            }
+        }
+        let _closed = sender.try_send(Found::Models(models));
+        wake();
+    });
+}
