@@ -31,9 +31,9 @@ fn run(command: Command) -> Result<()> {
     match command {
         Command::Window { files } => {
             let chat = files.is_empty().then(cli::ProviderFlags::default);
-            window(Start { files, chat })
+            window(Start { files, chat, ..Start::default() })
         }
-        Command::Chat(chat) => window(Start { files: Vec::new(), chat: Some(chat.provider) }),
+        Command::Chat(chat) => window(Start { chat: Some(chat.provider), ..Start::default() }),
         Command::Ask(args) => ask::run(&args),
         Command::Providers => print(&providers::run()?),
         Command::Render(args) => say_written(&render::run(&args, &Letterpress)?),

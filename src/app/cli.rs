@@ -348,6 +348,12 @@ pub struct Profile {
     /// Frames to measure in each scenario instead of the scenario's own number.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     pub frames: Option<u32>,
+    /// Length of the reply that arrives.
+    #[arg(long, value_name = "N", default_value_t = 18 * 1024)]
+    pub reply_bytes: usize,
+    /// Characters of it that arrive in each frame.
+    #[arg(long, value_name = "N", default_value_t = 96)]
+    pub chars_per_frame: usize,
     /// Width and height in points.
     #[arg(long, value_name = "WxH", default_value = "1400x900", value_parser = size)]
     pub size: [u32; 2],
@@ -368,6 +374,8 @@ pub enum Scenario {
     Scroll,
     /// 1,000 pixels a frame through what is not.
     Fling,
+    /// A reply that arrives below the history.
+    Stream,
     /// A width that changes every frame.
     Resize,
     /// Nothing happens.

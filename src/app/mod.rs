@@ -9,6 +9,7 @@ pub mod profile;
 pub mod providers;
 pub mod render;
 pub mod shown;
+mod streamed;
 pub mod synth;
 mod timestamp;
 pub mod window;

@@ -235,7 +235,7 @@ async fn model(http: &Http, endpoint: &Endpoint, flags: &ProviderFlags) -> Resul
 fn pick<'a>(listed: &'a [ModelInfo], usual: &[&'static str]) -> Option<&'a str> {
     let has = |name: &str| listed.iter().find(|model| model.id == name);
     let usual = usual.iter().find_map(|name| has(name));
-    usual.or(listed.first()).map(|model| model.id.as_str())
+    usual.or_else(|| listed.first()).map(|model| model.id.as_str())
 }
 
 /// What is asked when no model is named, best first.

@@ -9,6 +9,7 @@ use crate::{
         cli::{At, Expand, Renderer},
         error::{Error, Result},
         offscreen::{Counters, Host, Request, Subject},
+        streamed::Streamed,
     },
     engine::FileSource,
     layout::{Jump, Openness},
@@ -39,6 +40,7 @@ impl Host for Letterpress {
             Expand::None => Openness::Usual,
         });
         let reference = (request.renderer == Renderer::Commonmark).then(ReferenceView::default);
+        let source = Streamed::new(source);
         Ok(Box::new(Shown { view, source, reference, at: request.at, placed: false }))
     }
 }
@@ -65,7 +67,7 @@ pub fn sample(context: &Context) -> Result<FileSource> {
 
 struct Shown {
     view: TranscriptView,
-    source: FileSource,
+    source: Streamed,
     reference: Option<ReferenceView>,
     at: At,
     placed: bool,
@@ -107,12 +109,21 @@ impl Subject for Shown {
         }
     }
 
+    fn begin_reply(&mut self, text: &str) {
+        self.source.begin(text);
+        self.view.jump(Jump::End);
+    }
+
+    fn feed_reply(&mut self, characters: usize) -> bool {
+        self.source.feed(characters, self.reference.is_some())
+    }
+
     fn is_ready(&self) -> bool {
         let shown = match &self.reference {
             Some(reference) => reference.is_ready(),
             None => self.view.is_ready() && self.view.visible_slugs() > 0,
         };
-        self.source.ready() && (shown || self.source.is_empty())
+        self.source.history.ready() && (shown || self.source.is_empty())
     }
 
     fn is_settled(&self) -> bool {

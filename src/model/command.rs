@@ -57,7 +57,7 @@ impl Draft {
     /// True when it says nothing.
     #[must_use]
     pub fn is_blank(&self) -> bool {
-        self.text.trim().is_empty() && self.attachments.is_empty()
+        self.text.trim().is_empty() && self.attachments.iter().all(Attachment::is_blank)
     }
 }
 
@@ -73,6 +73,17 @@ pub enum Attachment {
         /// What stands in it.
         text: Arc<str>,
     },
+}
+
+impl Attachment {
+    /// True when there is nothing in it.
+    #[must_use]
+    pub fn is_blank(&self) -> bool {
+        match self {
+            Self::Image(_) => false,
+            Self::Document { text, .. } => text.trim().is_empty(),
+        }
+    }
 }
 
 /// How much a model should think before it answers.

@@ -73,6 +73,7 @@ impl Composer {
     ) -> Vec<Wish> {
         let mut wishes = Vec::new();
         self.settle(snapshot);
+        self.escape(ui, snapshot, &mut wishes);
         status::strip_ui(ui, snapshot, palette, now, &mut wishes);
         let frame = Frame::new()
             .fill(if palette.dark { palette.panel } else { palette.bg })
@@ -92,6 +93,12 @@ impl Composer {
     pub fn attach(&mut self, attachments: impl IntoIterator<Item = Attachment>) {
         self.attachments.extend(attachments);
         self.attachments.truncate(10);
+    }
+
+    /// Words as a draft of their own, beside what is being written.
+    pub fn draft(&mut self, words: &str) -> Draft {
+        self.tickets += 1;
+        Draft::text(Ticket(self.tickets), words)
     }
 
     /// Learns what became of what was sent.
@@ -195,12 +202,14 @@ impl Composer {
         {
             self.edit_last(snapshot);
         }
-        if ui.input_mut(|input| input.consume_key(Modifiers::NONE, Key::Escape)) {
-            self.escape(snapshot, wishes);
-        }
     }
 
-    fn escape(&mut self, snapshot: &Snapshot, wishes: &mut Vec<Wish>) {
+    /// Escape stops, wherever the focus is: a text box loses it by the same key.
+    fn escape(&mut self, ui: &Ui, snapshot: &Snapshot, wishes: &mut Vec<Wish>) {
+        let composing = ui.input(|input| input.events.iter().any(|e| matches!(e, Event::Ime(_))));
+        if composing || !ui.input(|input| input.key_pressed(Key::Escape)) {
+            return;
+        }
         if snapshot.phase.is_busy() {
             wishes.push(Wish::Tell(Command::Stop));
         } else if std::mem::take(&mut self.editing) {

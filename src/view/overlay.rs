@@ -22,7 +22,7 @@ pub(crate) fn show(
     source: &mut dyn Source,
 ) {
     prompt_ui(view, ui, geometry, source);
-    pill_ui(view, ui, geometry);
+    pill_ui(view, ui, geometry, source);
     bar_ui(view, ui, geometry);
     progress_ui(view, ui, geometry, source.progress());
 }
@@ -88,10 +88,31 @@ fn prompt_words(source: &mut dyn Source, row: usize) -> Option<String> {
     Some(format!("You: {}", words.join(" ")))
 }
 
-fn pill_ui(view: &mut TranscriptView, ui: &Ui, geometry: Geometry) {
+/// Lines that came since the end was last on screen.
+fn new_lines(view: &mut TranscriptView, source: &dyn Source) -> u64 {
+    let rows = source.len();
+    let lines = |row: usize| if row < rows { source.row(row).lines } else { 0 };
+    let last = rows.saturating_sub(1);
+    if view.visible.at_end || rows < view.seen.0 || view.seen.0 == 0 {
+        view.seen = (rows, lines(last));
+        return 0;
+    }
+    let (seen_rows, seen_lines) = view.seen;
+    let grown = lines(seen_rows - 1).saturating_sub(seen_lines);
+    let (_, further) = source.estimate(seen_rows..rows);
+    u64::from(grown) + further
+}
+
+fn pill_ui(view: &mut TranscriptView, ui: &Ui, geometry: Geometry, source: &dyn Source) {
+    let new = new_lines(view, source);
     if view.visible.at_end || view.visible.placed.is_empty() {
         return;
     }
+    let words = match new {
+        0 => "Jump to end".to_owned(),
+        1 => "1 new line".to_owned(),
+        n => format!("{n} new lines"),
+    };
     let palette = view.palette();
     let size = vec2(132.0, 32.0);
     // Beside the column when there is room, so that it covers no words.
@@ -125,7 +146,7 @@ fn pill_ui(view: &mut TranscriptView, ui: &Ui, geometry: Geometry) {
     painter.text(
         pos2(rect.left() + 34.0, rect.center().y),
         Align2::LEFT_CENTER,
-        "Jump to end",
+        words,
         font,
         palette.text,
     );

@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use egui::{Rect, Ui, UiBuilder, pos2, vec2};
 
 use crate::{
-    model::{Message, MessageId, Part, Source},
+    model::{Blocks, Message, MessageId, Part, Source},
     view::{rich::Reference, transcript::COLUMN_MAX},
 };
 
@@ -83,6 +83,13 @@ impl ReferenceView {
             self.waiting = true;
             return self.height(source, row);
         };
+        let arriving = message.parts.iter().any(|part| match part {
+            Part::Text(text) => matches!(text.blocks, Blocks::Open { .. }),
+            _ => false,
+        });
+        if arriving {
+            self.texts.remove(&id);
+        }
         let text = self.texts.entry(id).or_insert_with(|| markdown(&message));
         let mut child = ui.new_child(UiBuilder::new().max_rect(room).id_salt(id));
         let height = self.reference.show(&mut child, id, text) + GAP;

@@ -78,6 +78,8 @@ pub struct TranscriptView {
     pub(crate) visible: Visible,
     copied: Option<(SlugId, f64)>,
     copy_wanted: bool,
+    /// Rows, and lines of the last of them, when the end was last on screen.
+    pub(crate) seen: (usize, u16),
     /// Width of the column in the last frame.
     width: f32,
     palette: Arc<Palette>,
@@ -129,6 +131,7 @@ impl TranscriptView {
             visible: Visible::default(),
             copied: None,
             copy_wanted: false,
+            seen: (0, 0),
             width: COLUMN_MAX,
             palette: Arc::new(theme::palette(ctx.theme())),
             unsettled: true,

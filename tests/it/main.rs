@@ -30,3 +30,4 @@ mod tool_calls; // States of calls, pairing, cards, roles.
 mod transcripts; // Other applications' files: rows, damage, windows.
 mod window; // The window: keys, tabs, folds, theme, copying.
 mod wire; // Providers: framers, replies, requests, sockets. // Escape sequences.
+mod chat; // From an empty window to a finished answer.

@@ -24,6 +24,7 @@ struct Page {
     offset: f64,
     counters: Counters,
     restless: bool,
+    reply: Vec<char>,
 }
 
 const LINE_POINTS: f64 = 20.0;
@@ -41,7 +42,13 @@ impl Host for Lines {
         };
         let lines: Vec<String> = text.lines().map(str::to_owned).collect();
         let counters = Counters { messages: lines.len() as u64, ..Counters::default() };
-        Ok(Box::new(Page { lines, offset: 1e4, counters, restless: self.restless }))
+        Ok(Box::new(Page {
+            lines,
+            offset: 1e4,
+            counters,
+            restless: self.restless,
+            reply: Vec::new(),
+        }))
     }
 }
 
@@ -60,6 +67,18 @@ impl Subject for Page {
 
     fn scroll_by(&mut self, points: f64) {
         self.offset = (self.offset + points).max(0.0);
+    }
+
+    fn begin_reply(&mut self, text: &str) {
+        self.reply = text.chars().collect();
+        self.lines.push(String::new());
+    }
+
+    fn feed_reply(&mut self, characters: usize) -> bool {
+        let now = characters.min(self.reply.len());
+        let more: String = self.reply.drain(..now).collect();
+        self.lines.last_mut().expect("the reply has a line").push_str(&more);
+        !self.reply.is_empty()
     }
 
     fn is_ready(&self) -> bool {
@@ -147,11 +166,11 @@ fn all_scenarios_are_an_array_with_each_renderer() {
             format!("{} {}", word("scenario"), word("renderer"))
         })
         .collect();
-    let scenarios = ["open", "scroll", "fling", "resize", "idle"];
+    let scenarios = ["open", "scroll", "fling", "stream", "resize", "idle"];
     let expected = |renderer| scenarios.map(|scenario| format!("{scenario} {renderer}"));
     assert_eq!(names, [expected("replay"), expected("commonmark")].concat());
     let asked: Vec<Renderer> = host.asked.borrow().iter().map(|(renderer, ..)| *renderer).collect();
-    assert_eq!(asked, [[Renderer::Replay; 5], [Renderer::Commonmark; 5]].concat());
+    assert_eq!(asked, [[Renderer::Replay; 6], [Renderer::Commonmark; 6]].concat());
 }
 
 #[test]

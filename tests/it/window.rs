@@ -10,7 +10,7 @@ fn harness(files: Vec<PathBuf>) -> Harness<'static, Window> {
     let mut harness = Harness::builder()
         .with_size(Vec2::new(1200.0, 800.0))
         .allow_missing_glyphs()
-        .build_eframe(|creation| Window::new(&creation.egui_ctx, Start { files, chat: None }));
+        .build_eframe(|creation| Window::new(&creation.egui_ctx, Start { files, ..Start::default() }));
     settle(&mut harness);
     harness
 }

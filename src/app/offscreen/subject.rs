@@ -16,6 +16,10 @@ pub trait Subject {
     /// Moves towards the end by so many points, or back by a negative number. Takes
     /// effect with the next [`Subject::ui`].
     fn scroll_by(&mut self, points: f64);
+    /// Begins a reply below the conversation and goes to its end.
+    fn begin_reply(&mut self, text: &str);
+    /// Lets so many characters of the reply arrive. False once it is whole.
+    fn feed_reply(&mut self, characters: usize) -> bool;
     /// True when the last [`Subject::ui`] showed content wherever there is any, and no
     /// placeholders.
     fn is_ready(&self) -> bool;

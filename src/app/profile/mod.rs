@@ -17,7 +17,10 @@ use std::{
 
 use tempfile::NamedTempFile;
 
-use self::{report::Report, scenario::Plan};
+use self::{
+    report::Report,
+    scenario::{Plan, Reply},
+};
 use super::{
     cli::{self, Renderer, Scenario},
     error::{Error, Result, io_words},
@@ -50,6 +53,7 @@ fn measure(args: &cli::Profile, file: &Path, host: &dyn Host) -> Result<Vec<Repo
                 renderer,
                 file,
                 frames: args.frames,
+                reply: Reply { bytes: args.reply_bytes, chars_per_frame: args.chars_per_frame },
                 size: args.size,
                 scale: args.scale,
             };
@@ -69,10 +73,10 @@ fn renderers(args: &cli::Profile) -> &[Renderer] {
 }
 
 fn scenarios(chosen: &Scenario) -> &[Scenario] {
-    use Scenario::{All, Fling, Idle, Open, Resize, Scroll};
+    use Scenario::{All, Fling, Idle, Open, Resize, Scroll, Stream};
     match chosen {
-        All => &[Open, Scroll, Fling, Resize, Idle],
-        Open | Scroll | Fling | Resize | Idle => std::slice::from_ref(chosen),
+        All => &[Open, Scroll, Fling, Stream, Resize, Idle],
+        Open | Scroll | Fling | Stream | Resize | Idle => std::slice::from_ref(chosen),
     }
 }
 
@@ -82,6 +86,7 @@ fn scenario_name(scenario: Scenario) -> &'static str {
         Scenario::Open => "open",
         Scenario::Scroll => "scroll",
         Scenario::Fling => "fling",
+        Scenario::Stream => "stream",
         Scenario::Resize => "resize",
         Scenario::Idle => "idle",
         Scenario::All => "all",

@@ -14,6 +14,7 @@ use crate::{
         cli::{Renderer, Scenario},
         error::Result,
         offscreen::{Host, Offscreen, Request},
+        synth,
     },
     perf::{self, millis},
 };
@@ -26,9 +27,18 @@ pub(super) struct Plan<'a> {
     pub(super) file: &'a Path,
     /// Measured frames; none for what the scenario is made for.
     pub(super) frames: Option<u32>,
+    /// Length of the reply that arrives, and how much of it in each frame.
+    pub(super) reply: Reply,
     /// In points.
     pub(super) size: [u32; 2],
     pub(super) scale: f32,
+}
+
+/// A reply that arrives while frames are measured.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Reply {
+    pub(super) bytes: usize,
+    pub(super) chars_per_frame: usize,
 }
 
 /// Points a frame of someone who reads while scrolling.
@@ -119,6 +129,11 @@ impl Run<'_> {
         match self.plan.scenario {
             Scenario::Open | Scenario::All => Ok(()),
             Scenario::Fling | Scenario::Resize | Scenario::Idle => self.stage.settle(),
+            Scenario::Stream => {
+                self.stage.settle()?;
+                self.stage.subject.begin_reply(&synth::reply(self.plan.reply.bytes));
+                self.stage.frame().map(drop)
+            }
             Scenario::Scroll => {
                 self.stage.settle()?;
                 self.warm_up()
@@ -147,6 +162,14 @@ impl Run<'_> {
                 self.frames(300, move |stage, _| {
                     pace.tick(&stage.offscreen);
                     stage.subject.scroll_by(-FLING_POINTS);
+                    Ok(())
+                })
+            }
+            Scenario::Stream => {
+                let Reply { bytes, chars_per_frame } = self.plan.reply;
+                let frames = bytes.div_ceil(chars_per_frame.max(1));
+                self.frames(u32::try_from(frames).unwrap_or(u32::MAX), move |stage, _| {
+                    stage.subject.feed_reply(chars_per_frame);
                     Ok(())
                 })
             }
@@ -185,9 +208,11 @@ impl Run<'_> {
     fn laid_out_before(&self) -> u64 {
         match self.plan.scenario {
             Scenario::Open | Scenario::All => 0,
-            Scenario::Scroll | Scenario::Fling | Scenario::Resize | Scenario::Idle => {
-                self.stage.subject.counters().slugs_laid_out
-            }
+            Scenario::Scroll
+            | Scenario::Fling
+            | Scenario::Stream
+            | Scenario::Resize
+            | Scenario::Idle => self.stage.subject.counters().slugs_laid_out,
         }
     }
 }

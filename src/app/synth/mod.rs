@@ -45,6 +45,19 @@ pub fn run(request: Request) -> Result<()> {
     }
 }
 
+/// A mixed markdown reply of about so many bytes, always the same.
+#[must_use]
+pub fn reply(bytes: usize) -> String {
+    let mut prose = Prose::new(Rng::new(1));
+    let mut text = String::with_capacity(bytes + 4096);
+    while text.len() < bytes {
+        prose.answer(&mut text);
+        text.push_str("\n\n");
+    }
+    text.truncate(text.floor_char_boundary(bytes));
+    text
+}
+
 /// Writes a history as pi session JSONL, version 3: about 1.3 KB a message.
 ///
 /// # Errors

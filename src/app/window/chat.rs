@@ -12,7 +12,7 @@ use crate::{
         cli::ProviderFlags,
         providers::{self, Choice},
     },
-    engine::live::{Engine, LiveSource, Session},
+    engine::live::{Engine, LiveSource, Provider, Session},
     layout::{Jump, Palette, face},
     model::{Attachment, Command, Part, Role, Snapshot},
     perf,
@@ -21,6 +21,7 @@ use crate::{
         composer::{self, Composer, Wish},
         theme, waker,
     },
+    wire::demo,
 };
 
 /// What the engine found out beside the UI.
@@ -45,8 +46,10 @@ pub(super) struct Chat {
 impl Chat {
     /// Begins a conversation. Who answers is found out beside the UI; until then, and when
     /// there is nobody, the demo does.
-    pub(super) fn new(ctx: &Context, engine: &Arc<Engine>, flags: &ProviderFlags) -> Self {
-        let demo = Choice::demo(providers::Reason::NothingFound);
+    pub(super) fn new(ctx: &Context, engine: &Arc<Engine>, how: (&ProviderFlags, demo::Pace)) -> Self {
+        let (flags, pace) = how;
+        let mut demo = Choice::demo(providers::Reason::NothingFound);
+        demo.provider = Provider::Demo(pace);
         engine.set_provider(Arc::clone(&demo.name), demo.provider.clone());
         let session = engine.session(demo.settings(flags), waker(ctx));
         let (sender, found) = sync_channel(4);
@@ -94,6 +97,12 @@ impl Chat {
 
     pub(super) fn shown(&self) -> &TranscriptView {
         &self.view
+    }
+
+    /// Says something, as if it were typed; the reader stays where he is.
+    pub(super) fn say(&mut self, words: &str) -> bool {
+        let command = Command::Send(self.composer.draft(words));
+        self.session.send(command).is_ok()
     }
 
     /// True once the composer's attach button was pressed.

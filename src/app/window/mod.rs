@@ -21,6 +21,7 @@ use crate::{
     engine::live::Engine,
     gpu,
     model::Snapshot,
+    wire::demo,
     view::{TranscriptView, ViewCommand, theme},
 };
 
@@ -34,6 +35,8 @@ pub struct Start {
     pub files: Vec<PathBuf>,
     /// A new conversation, and who answers in it.
     pub chat: Option<ProviderFlags>,
+    /// How fast recorded answers come.
+    pub pace: demo::Pace,
 }
 
 /// Opens a window, and runs until it is closed.
@@ -72,6 +75,7 @@ pub struct Window {
     dialogs: Dialogs,
     sidebar: bool,
     next_tab: u64,
+    pace: demo::Pace,
     /// None when it could not be started; reading works without it.
     engine: Option<Arc<Engine>>,
 }
@@ -87,9 +91,10 @@ impl Window {
             dialogs: Dialogs::default(),
             sidebar: true,
             next_tab: 0,
+            pace: start.pace,
             engine: providers::engine().ok().map(Arc::new),
         };
-        let Start { files, chat } = start;
+        let Start { files, chat, pace: _ } = start;
         if files.is_empty() && chat.is_none() {
             window.push(|id| Tab::sample(ctx, id));
         }
@@ -115,7 +120,8 @@ impl Window {
     /// Begins a conversation in a tab of its own.
     pub fn chat(&mut self, ctx: &Context, flags: &ProviderFlags) {
         if let Some(engine) = self.engine.clone() {
-            self.push(|id| Tab::chat(ctx, &engine, flags, id));
+            let pace = self.pace;
+            self.push(|id| Tab::chat(ctx, &engine, (flags, pace), id));
         }
     }
 
@@ -233,6 +239,12 @@ impl Window {
     #[must_use]
     pub fn view(&self) -> Option<&TranscriptView> {
         self.tabs.get(self.active)?.shown()
+    }
+
+    /// Says something in the conversation that is shown, as if it were typed. False when
+    /// nothing could take it.
+    pub fn say(&mut self, words: &str) -> bool {
+        self.tabs.get_mut(self.active).and_then(Tab::live).is_some_and(|chat| chat.say(words))
     }
 
     /// The running conversation of the tab that is shown.

@@ -13,6 +13,7 @@ use crate::{
     layout::face,
     model::{Progress, Source as _},
     view::{TranscriptView, ViewCommand},
+    wire::demo,
 };
 
 /// One conversation in the window.
@@ -47,10 +48,10 @@ impl Tab {
     pub(super) fn chat(
         ctx: &Context,
         engine: &Arc<Engine>,
-        flags: &ProviderFlags,
+        how: (&ProviderFlags, demo::Pace),
         id: u64,
     ) -> Self {
-        let page = Page::Live(Box::new(Chat::new(ctx, engine, flags)));
+        let page = Page::Live(Box::new(Chat::new(ctx, engine, how)));
         Self { id, name: "New chat".to_owned(), path: None, page }
     }
 

@@ -22,7 +22,8 @@ use crate::{
         Command, Draft, Entry, Fate, MessageId, NoticeKind, Phase, Receipt, Refusal, Settings,
         Snapshot, Usage,
         stream::{
-            EndState, Interruption, OptionalField, RateWindow, Retry, StreamEvent, StreamWarning,
+            EndState, ErrorClass, Interruption, OptionalField, RateWindow, Retry, StreamError,
+            StreamEvent, StreamWarning,
         },
     },
     wire::{Plan, Request, TRIES, plan},
@@ -137,6 +138,10 @@ impl Actor {
                     return;
                 }
                 is_due = self.next.is_none() && self.take_queued();
+            }
+            if self.next.is_none() && self.phase.is_busy() {
+                self.phase = Phase::Idle;
+                self.publish();
             }
         }
     }
@@ -287,14 +292,16 @@ impl Actor {
                 }
             }
         }
-        if stop.is_some() {
-            for draft in std::mem::take(&mut self.queued) {
-                self.refuse(&draft, Refusal::Stopped);
-            }
-        }
-        self.phase = Phase::Idle;
+        self.rest();
         self.publish();
         stop
+    }
+
+    /// A turn is over. While something waits to be said or done, that goes on at once.
+    fn rest(&mut self) {
+        if self.queued.is_empty() && self.next.is_none() {
+            self.phase = Phase::Idle;
+        }
     }
 
     fn give_up(&mut self) {
@@ -309,10 +316,9 @@ impl Actor {
         let mut without = Vec::new();
         let mut tries = 0;
         loop {
-            let Some(provider) = self.shared.provider(&self.settings.provider) else {
-                return Ok(false);
-            };
-            self.begin(id, &provider);
+            let provider = self.shared.provider(&self.settings.provider);
+            self.begin(id, provider.as_ref());
+            let Some(provider) = provider else { return Ok(self.finish(&unknown_provider())) };
             let attempt = self.send(provider, &without);
             let end = match self.receive(attempt).await {
                 Ok(end) => end,
@@ -337,10 +343,10 @@ impl Actor {
         }
     }
 
-    fn begin(&mut self, id: MessageId, provider: &Provider) {
+    fn begin(&mut self, id: MessageId, provider: Option<&Provider>) {
         let model = Arc::clone(&self.settings.model);
         let composition = Composition::new(id, model, (self.shared.clock)());
-        self.arrival.begin(id, composition, provider.answers());
+        self.arrival.begin(id, composition, provider.map(Provider::answers).unwrap_or_default());
         self.arriving = None;
         self.phase = Phase::Waiting { since: now() };
         self.publish();
@@ -481,6 +487,9 @@ impl Actor {
     }
 
     fn stop(&mut self, stop: Stop) -> Result<bool, Stop> {
+        for draft in std::mem::take(&mut self.queued) {
+            self.refuse(&draft, Refusal::Stopped);
+        }
         self.finish(&EndState::Cancelled);
         Err(stop)
     }
@@ -498,7 +507,7 @@ impl Actor {
         self.end = Some(Arc::new(end.clone()));
         self.talk.push(composed);
         if !goes_on {
-            self.phase = Phase::Idle;
+            self.rest();
         }
         self.publish();
         goes_on
@@ -545,6 +554,12 @@ fn chance() -> f64 {
 fn lost() -> EndState {
     let cause = Interruption::Io("the request ended without a word".into());
     EndState::Interrupted { cause, retry: Retry::Never }
+}
+
+/// The end of a request to a provider that was chosen in the middle of the turn.
+fn unknown_provider() -> EndState {
+    let words = Refusal::UnknownProvider.words();
+    EndState::Failed(StreamError::new(ErrorClass::NotFound, words))
 }
 
 fn sum(a: Usage, b: Usage) -> Usage {

@@ -65,7 +65,8 @@ impl Talk {
         let id = self.next_id();
         let words = Some(&draft.text).filter(|text| !text.trim().is_empty());
         let words = words.map(|text| Part::Text(Text::unparsed(Arc::clone(text))));
-        let parts = words.into_iter().chain(draft.attachments.iter().map(attached)).collect();
+        let attached = draft.attachments.iter().filter_map(attached);
+        let parts = words.into_iter().chain(attached).collect();
         let message = blank(id, Role::User, timestamp_ms);
         self.push(Composed::whole(prepare(Message { parts, ..message })));
         id
@@ -124,11 +125,12 @@ fn blank(id: MessageId, role: Role, timestamp_ms: i64) -> Message {
     }
 }
 
-fn attached(attachment: &Attachment) -> Part {
+fn attached(attachment: &Attachment) -> Option<Part> {
     match attachment {
-        Attachment::Image(image) => Part::Image(image.clone()),
+        Attachment::Image(image) => Some(Part::Image(image.clone())),
+        Attachment::Document { text, .. } if text.trim().is_empty() => None,
         Attachment::Document { name, text } => {
-            Part::Text(Text::unparsed(format!("\n\n[Document: {name}]\n{text}")))
+            Some(Part::Text(Text::unparsed(format!("\n\n[Document: {name}]\n{text}"))))
         }
     }
 }
