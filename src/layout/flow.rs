@@ -19,6 +19,8 @@ use crate::{
 pub const SLUG_BYTES: usize = 4096;
 /// Code or output lines in one slug.
 pub const SLUG_LINES: usize = 64;
+/// Code lines in one slug of an open tail.
+const OPEN_SLUG_LINES: usize = 8;
 /// Rows of a table in one slug.
 pub const SLUG_ROWS: usize = 24;
 
@@ -279,7 +281,7 @@ impl<'a> Flow<'a> {
         content: impl Fn(Range<u32>) -> Content,
     ) {
         self.next_leaf();
-        for (range, lines) in line_chunks(text, ranges) {
+        for (range, lines) in line_chunks(text, ranges, self.slug_lines()) {
             self.push(content(range), lines as f32 * Voice::Code.line());
         }
     }
@@ -288,6 +290,12 @@ impl<'a> Flow<'a> {
     pub fn next_leaf(&mut self) {
         self.key.leaf += 1;
         self.key.chunk = 0;
+    }
+
+    /// Lines of code in one slug: few while they arrive, since the last slug is set anew
+    /// with each of them.
+    fn slug_lines(&self) -> usize {
+        if self.open { OPEN_SLUG_LINES } else { SLUG_LINES }
     }
 
     fn width(&self) -> f32 {
@@ -422,9 +430,9 @@ impl<'a> Flow<'a> {
         self.gap(BLOCK_GAP);
         self.card(Ground::Code, [14.0, 0.0], |flow| {
             flow.push(Content::CodeHeader(at.clone()), 30.0);
-            let last = line_chunks(text, 0..text.len());
-            let count = last.len();
-            for (i, (range, lines)) in last.into_iter().enumerate() {
+            let chunks = line_chunks(text, 0..text.len(), flow.slug_lines());
+            let count = chunks.len();
+            for (i, (range, lines)) in chunks.into_iter().enumerate() {
                 if i + 1 == count {
                     flow.pad_bottom(12.0);
                 }
@@ -570,14 +578,14 @@ fn cut(text: &str, start: usize, limit: usize) -> usize {
     boundary(window.rfind('\n')).or_else(|| boundary(window.rfind(' '))).unwrap_or(end)
 }
 
-/// Cuts text into ranges of whole lines: at most [`SLUG_LINES`] lines and, unless a single
+/// Cuts text into ranges of whole lines: at most `max_lines` of them and, unless a single
 /// line is longer, about [`SLUG_BYTES`] each. A line that is longer than that is cut too.
-pub fn line_chunks(text: &str, within: Range<usize>) -> Vec<(Range<u32>, usize)> {
+pub fn line_chunks(text: &str, within: Range<usize>, max_lines: usize) -> Vec<(Range<u32>, usize)> {
     let mut chunks = Vec::new();
     let (mut start, mut at, mut lines) = (within.start, within.start, 0);
     let body = text.get(within).unwrap_or_default();
     for line in body.split_inclusive('\n') {
-        if lines > 0 && (lines == SLUG_LINES || at + line.len() - start > 2 * SLUG_BYTES) {
+        if lines > 0 && (lines == max_lines || at + line.len() - start > 2 * SLUG_BYTES) {
             chunks.push((start as u32..at as u32, lines));
             (start, lines) = (at, 0);
         }

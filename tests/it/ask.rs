@@ -112,7 +112,10 @@ fn every_kind_of_event_has_its_line() {
     assert!(result["text"].as_str().unwrap().contains("no tool of this name"));
     assert!(at("tool_call") < at("tool_result"));
     let end = events.last().unwrap();
-    assert_eq!((&end["state"], &end["reason"], &end["error"]), (&json!("complete"), &json!("stop"), &Value::Null));
+    assert_eq!(
+        (&end["state"], &end["reason"], &end["error"]),
+        (&json!("complete"), &json!("stop"), &Value::Null)
+    );
     assert_eq!(end["message"]["parts"], json!([{"type": "text", "text": "Sorry."}]));
     assert_eq!(end["usage"]["output"], 10, "of the whole turn");
 }
@@ -233,7 +236,8 @@ fn the_table_names_variables_and_shows_no_key() {
     };
     let engine = Engine::start(Config::new(|| 0)).unwrap();
     let begun = letterpress::perf::now();
-    let table = engine.block_on(providers::describe(&Http::new(&HttpConfig::default()).unwrap(), keys));
+    let table =
+        engine.block_on(providers::describe(&Http::new(&HttpConfig::default()).unwrap(), keys));
     assert!(begun.elapsed().as_secs_f64() < 3.0, "{:?}", begun.elapsed());
     assert!(!table.contains("secret") && !table.contains("hidden"), "{table}");
     assert!(table.contains("OPENAI_API_KEY is set") && table.contains("GROQ_API_KEY is not set"));

@@ -141,6 +141,13 @@ impl Shifting {
         state.version += 1;
     }
 
+    /// Puts another state of the last message in its place.
+    pub(crate) fn replace_last(&self, message: Message) {
+        let mut state = self.0.borrow_mut();
+        *state.messages.last_mut().expect("there is a last message") = Arc::new(message);
+        state.version += 1;
+    }
+
     pub(crate) fn push(&self, message: Message) {
         let mut state = self.0.borrow_mut();
         state.messages.push(Arc::new(message));

@@ -157,7 +157,9 @@ fn what_is_read_stays_while_it_streams() {
     let (sent, _) = (harness.state_mut().say("Third"), ());
     assert!(sent);
     until(&mut harness, "a third answer comes", |window| {
-        window.snapshot().is_some_and(|s| s.messages().filter(|m| m.role == Speaker::User).count() == 3)
+        window
+            .snapshot()
+            .is_some_and(|s| s.messages().filter(|m| m.role == Speaker::User).count() == 3)
     });
     until(&mut harness, "the answer ends", has_ended);
     assert_eq!(place(&harness), before);

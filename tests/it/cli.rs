@@ -80,6 +80,25 @@ fn synth_and_profile_take_numbers() {
 }
 
 #[test]
+fn ask_and_chat_take_what_answers() {
+    let line = "ask --json --image a.png --image b.png --no-save --tools none --provider ollama \
+                --base-url http://localhost:1 --model m --system S --max-tokens 5 hello there";
+    let Command::Ask(ask) = command(line) else { panic!("no ask") };
+    assert_eq!(ask.prompt, ["hello", "there"]);
+    assert_eq!((ask.json, ask.image.len(), ask.no_save), (true, 2, true));
+    let flags = &ask.provider;
+    assert_eq!(flags.provider.as_deref(), Some("ollama"));
+    assert_eq!(flags.base_url.as_deref(), Some("http://localhost:1"));
+    assert_eq!((flags.model.as_deref(), flags.system.as_deref()), (Some("m"), Some("S")));
+    assert_eq!(flags.max_tokens, Some(5));
+    let Command::Ask(stdin) = command("ask -") else { panic!("no ask") };
+    assert_eq!((stdin.prompt.as_slice(), stdin.json), (&["-".to_owned()][..], false));
+    let Command::Chat(chat) = command("chat --provider demo") else { panic!("no chat") };
+    assert_eq!(chat.provider.provider.as_deref(), Some("demo"));
+    assert_eq!(command("providers"), Command::Providers);
+}
+
+#[test]
 fn general_flags_stand_before_and_after_a_command() {
     for line in ["--log debug export h", "export --log debug h", "export h --log debug"] {
         let invocation = parse(line).expect("a command");
@@ -115,6 +134,12 @@ fn wrong_lines_get_one_line() {
         "profile a --frames 0",
         "a --log debug export b",
         "--log loud",
+        "ask",
+        "ask hi --tools auto",
+        "ask hi --max-tokens 0",
+        "ask hi --session s",
+        "chat hi",
+        "providers now",
     ];
     for line in lines {
         let words = std::iter::once("letterpress").chain(line.split_whitespace());
@@ -130,10 +155,22 @@ fn wrong_lines_get_one_line() {
 #[test]
 fn help_and_version_are_answers_that_list_what_works() {
     let Err(help) = parse("--help") else { panic!("no answer") };
-    for word in ["render", "export", "synth", "profile", "--data-dir", "--config", "--log"] {
+    let listed = [
+        "chat",
+        "ask",
+        "providers",
+        "render",
+        "export",
+        "synth",
+        "profile",
+        "--data-dir",
+        "--config",
+        "--log",
+    ];
+    for word in listed {
         assert!(help.contains(word), "{word}");
     }
-    for word in ["chat", "watch", "sessions", "providers"] {
+    for word in ["watch", "sessions", "keys"] {
         assert!(!help.lines().any(|line| line.trim_start().starts_with(word)), "{word}");
     }
     let Err(version) = parse("--version") else { panic!("no answer") };

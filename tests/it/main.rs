@@ -5,6 +5,7 @@ mod ansi;
 mod architecture; // Layers, reserved crates, colours, links, file sizes.
 mod assets; // The bundled fonts, icons and sample conversation.
 mod bed; // Lays out sheets without a window; used by the areas below.
+mod chat;
 mod cli; // The command line as data.
 mod corpus; // Files in, text out: the harness that most areas below use.
 mod diff; // Differences of texts.
@@ -29,5 +30,4 @@ mod theme; // Contrast of every pair of text and ground.
 mod tool_calls; // States of calls, pairing, cards, roles.
 mod transcripts; // Other applications' files: rows, damage, windows.
 mod window; // The window: keys, tabs, folds, theme, copying.
-mod wire; // Providers: framers, replies, requests, sockets. // Escape sequences.
-mod chat; // From an empty window to a finished answer.
+mod wire; // Providers: framers, replies, requests, sockets. // Escape sequences. // From an empty window to a finished answer.

@@ -94,6 +94,47 @@ fn l14_one_more_message_lays_out_only_itself() {
     assert_eq!(bed.sheet.laid_out(), before + 1);
 }
 
+/// A reply as it streams: how many slugs are set in each frame.
+fn streamed(reply: &str, step: usize) -> Vec<u64> {
+    use letterpress::{
+        markdown,
+        model::{Blocks, Text},
+    };
+    let mut bed = Bed::new();
+    let mut messages = sample(8);
+    let state = |blocks| {
+        let mut message = message(500, Role::Assistant, Vec::new());
+        message.parts = vec![Part::Text(Text { source: "…".into(), blocks })];
+        message
+    };
+    messages.push(state(Blocks::Unparsed));
+    let source = Shifting::new(messages, 0);
+    let mut shown = source.clone();
+    settle(&mut bed, &mut shown);
+    let mut stream = markdown::Stream::new(markdown::Options::default());
+    let mut counts = Vec::new();
+    let characters: Vec<char> = reply.chars().collect();
+    for delta in characters.chunks(step) {
+        stream.push(&delta.iter().collect::<String>());
+        source.replace_last(state(stream.snapshot()));
+        let before = bed.sheet.laid_out();
+        bed.frame(&mut shown);
+        counts.push(bed.sheet.laid_out() - before);
+    }
+    counts
+}
+
+/// Sealed blocks are replayed; only the open tail is set anew.
+#[test]
+fn streaming_sets_the_open_tail_and_nothing_else() {
+    let reply =
+        "A paragraph of a reply that is being written, word by word, until it ends.\n\n".repeat(30);
+    let counts = streamed(&reply, 7);
+    assert!(counts.iter().all(|count| *count <= 3), "{counts:?}");
+    let mean = counts.iter().sum::<u64>() as f64 / counts.len() as f64;
+    assert!(mean < 1.6, "{mean}");
+}
+
 /// L16: what a frame lays out does not know how long the history is.
 #[test]
 fn l16_the_first_frame_costs_the_same_at_any_length() {

@@ -7,10 +7,10 @@ use egui_kittest::{Harness, kittest::Queryable as _};
 use letterpress::app::window::{Start, Window};
 
 fn harness(files: Vec<PathBuf>) -> Harness<'static, Window> {
-    let mut harness = Harness::builder()
-        .with_size(Vec2::new(1200.0, 800.0))
-        .allow_missing_glyphs()
-        .build_eframe(|creation| Window::new(&creation.egui_ctx, Start { files, ..Start::default() }));
+    let mut harness =
+        Harness::builder().with_size(Vec2::new(1200.0, 800.0)).allow_missing_glyphs().build_eframe(
+            |creation| Window::new(&creation.egui_ctx, Start { files, ..Start::default() }),
+        );
     settle(&mut harness);
     harness
 }

@@ -46,7 +46,11 @@ pub(super) struct Chat {
 impl Chat {
     /// Begins a conversation. Who answers is found out beside the UI; until then, and when
     /// there is nobody, the demo does.
-    pub(super) fn new(ctx: &Context, engine: &Arc<Engine>, how: (&ProviderFlags, demo::Pace)) -> Self {
+    pub(super) fn new(
+        ctx: &Context,
+        engine: &Arc<Engine>,
+        how: (&ProviderFlags, demo::Pace),
+    ) -> Self {
         let (flags, pace) = how;
         let mut demo = Choice::demo(providers::Reason::NothingFound);
         demo.provider = Provider::Demo(pace);

@@ -21,8 +21,8 @@ use crate::{
     engine::live::Engine,
     gpu,
     model::Snapshot,
-    wire::demo,
     view::{TranscriptView, ViewCommand, theme},
+    wire::demo,
 };
 
 /// Smallest useful window, in points.

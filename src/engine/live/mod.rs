@@ -33,6 +33,7 @@ mod provider;
 mod publish;
 mod source;
 mod talk;
+mod turn;
 
 use std::{collections::BTreeMap, fmt, io, sync::Arc, time::Duration};
 

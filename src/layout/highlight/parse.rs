@@ -29,8 +29,9 @@ const TAILS: usize = 3;
 /// ones would take too much room.
 const TAIL_BYTES: Range<usize> = 1 << 10..1 << 20;
 const TAIL_TOKENS: usize = 128 << 10;
-/// Languages that may be in use at a time: each keeps its compiled expressions.
-const LANGUAGES: usize = 2;
+/// What the compiled expressions of all languages in use may take, in MB as they were
+/// measured: a mixed conversation would otherwise hold a hundred of them.
+const COMPILED_MB: usize = 36;
 
 /// The grammars, and what is remembered between texts.
 pub(super) struct Parser {
@@ -71,9 +72,14 @@ impl Parser {
         }
     }
 
-    /// True when so many languages were read that it is better to begin anew.
-    pub(super) fn is_full(&self) -> bool {
-        self.used.len() > LANGUAGES
+    /// True when there is no room for one more language beside those in use.
+    pub(super) fn is_full_for(&self, language: &str) -> bool {
+        let Some(grammar) = grammar::find(&self.syntaxes, language) else { return false };
+        let name = &grammar.syntax().name;
+        let in_use: usize = self.used.iter().map(|name| compiled_mb(name)).sum();
+        !self.used.is_empty()
+            && !self.used.contains(name)
+            && in_use + compiled_mb(name) > COMPILED_MB
     }
 
     /// The tokens of a piece of code, or none when its language is unknown.
@@ -95,6 +101,15 @@ impl Parser {
         }
         lines.rest(&mut reading);
         Some(reading.tokens.into())
+    }
+}
+
+/// What a language's expressions take once they are compiled.
+fn compiled_mb(name: &str) -> usize {
+    match name {
+        "JSON" | "Diff" | "TOML" | "YAML" | "HTML" | "INI" | "XML" | "Go" => 5,
+        "SQL" => 10,
+        _ => 26,
     }
 }
 

@@ -166,7 +166,7 @@ fn work(jobs: &Receiver<Job>, done: &SyncSender<Done>, waker: &dyn Fn(), limits:
             }
             Err(RecvTimeoutError::Disconnected) => return,
         };
-        parser = parser.filter(|parser| !parser.is_full());
+        parser = parser.filter(|parser| !parser.is_full_for(&language));
         let tokens = catch_unwind(AssertUnwindSafe(|| {
             let parser = parser.get_or_insert_with(Parser::new);
             parser.tokens(&language, &code, limits.budget)

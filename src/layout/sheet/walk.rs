@@ -438,9 +438,7 @@ impl Walk<'_, '_, '_> {
         }
         let spec = spec.clone();
         let slug = Arc::new(self.press(message, &spec));
-        if !spec.open {
-            self.sheet.cache.insert(id, Arc::clone(&slug));
-        }
+        self.sheet.cache.insert(id, Arc::clone(&slug));
         self.measured(at, message, f64::from(slug.height));
         Some(slug)
     }

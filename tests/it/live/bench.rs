@@ -4,10 +4,7 @@ use std::{sync::Arc, time::Duration};
 
 use letterpress::{
     engine::live::{Config, Engine, Limits, Provider, Session},
-    model::{
-        Command, Draft, Fate, Message, Part, Settings, Snapshot, Ticket,
-        stream::Wire,
-    },
+    model::{Command, Draft, Fate, Message, Part, Settings, Snapshot, Ticket, stream::Wire},
     wire::{Endpoint, Timeouts},
 };
 
@@ -93,7 +90,10 @@ impl Bench {
         let Self { session, engine, .. } = self;
         let look = async {
             while !meets(seen.last().unwrap()) {
-                seen.push(session.changed().await.expect("the conversation goes on"));
+                let next = session.changed().await.expect("the conversation goes on");
+                if next.version > seen.last().unwrap().version {
+                    seen.push(next);
+                }
             }
         };
         let looked = engine.block_on(async { tokio::time::timeout(PATIENCE, look).await });
@@ -114,20 +114,26 @@ pub(crate) fn is_settled(snapshot: &Snapshot, ticket: Ticket) -> bool {
 
 /// All prose of a message.
 pub(crate) fn prose(message: &Message) -> String {
-    message.parts.iter().filter_map(|part| match part {
-        Part::Text(text) => Some(&*text.source),
-        _ => None,
-    })
-    .collect()
+    message
+        .parts
+        .iter()
+        .filter_map(|part| match part {
+            Part::Text(text) => Some(&*text.source),
+            _ => None,
+        })
+        .collect()
 }
 
 /// All reasoning of a message.
 pub(crate) fn thoughts(message: &Message) -> String {
-    message.parts.iter().filter_map(|part| match part {
-        Part::Thinking(thinking) => Some(&*thinking.text.source),
-        _ => None,
-    })
-    .collect()
+    message
+        .parts
+        .iter()
+        .filter_map(|part| match part {
+            Part::Thinking(thinking) => Some(&*thinking.text.source),
+            _ => None,
+        })
+        .collect()
 }
 
 /// The last message.

@@ -37,11 +37,13 @@ fn what_failed_before_its_first_word_is_tried_again_in_sight() {
     let mut bench = Bench::new(vec![busy, broken, whole(&["there"])]);
     let begun = Instant::now();
     let seen = bench.watch("hello");
-    let retries: Vec<_> = seen.iter().filter_map(|snapshot| match snapshot.phase {
-        Phase::Retrying { attempt, of, until } => Some((attempt, of, until)),
-        _ => None,
-    })
-    .collect();
+    let retries: Vec<_> = seen
+        .iter()
+        .filter_map(|snapshot| match snapshot.phase {
+            Phase::Retrying { attempt, of, until } => Some((attempt, of, until)),
+            _ => None,
+        })
+        .collect();
     let [(2, 3, first), (3, 3, second)] = retries.as_slice() else { panic!("{retries:?}") };
     assert!(*first >= begun + Duration::from_millis(290) && second > first);
     let end = seen.last().unwrap();

@@ -8,10 +8,7 @@ use std::{
 
 use letterpress::{
     engine::live::{Engine, Limits, Provider, Session},
-    model::{
-        Block, Blocks, Command, Draft, Message, Part, Snapshot, Ticket,
-        stream::Wire,
-    },
+    model::{Block, Blocks, Command, Draft, Message, Part, Snapshot, Ticket, stream::Wire},
     wire::Endpoint,
 };
 use parking_lot::Mutex;
@@ -51,7 +48,10 @@ fn a_snapshot_shares_all_that_did_not_change() {
     for pair in seen.windows(2) {
         let [before, after] = pair else { unreachable!() };
         for (old, new) in before.entries.iter().zip(after.entries.iter()) {
-            assert!(Arc::ptr_eq(&old.message, &new.message), "finished messages stay where they are");
+            assert!(
+                Arc::ptr_eq(&old.message, &new.message),
+                "finished messages stay where they are"
+            );
         }
         let (Some(old), Some(new)) = (blocks(last(before)), blocks(last(after))) else { continue };
         if last(before).id != last(after).id {
@@ -117,7 +117,16 @@ fn e07_however_fast_it_comes_it_is_published_once_a_frame() {
 /// Long texts in many small pieces.
 fn flood(seed: u64, deltas: usize) -> (String, Vec<Act>) {
     let mut chance = Chance(seed);
-    let words = ["lorem ", "**ipsum** ", "dolor\n\n", "`sit`, ", "你好 ", "- amet\n", "1. x\n\n", "# T\n\n"];
+    let words = [
+        "lorem ",
+        "**ipsum** ",
+        "dolor\n\n",
+        "`sit`, ",
+        "你好 ",
+        "- amet\n",
+        "1. x\n\n",
+        "# T\n\n",
+    ];
     let mut whole = String::new();
     let mut body = Vec::new();
     for _ in 0..deltas {
@@ -154,11 +163,17 @@ fn eight_conversations_at_once_lose_nothing() {
         })
         .collect();
     for (whole, _server, session) in &conversations {
-        let settled = async { tokio::time::timeout(Duration::from_secs(60), session.settled(Ticket(1))).await };
+        let settled = async {
+            tokio::time::timeout(Duration::from_secs(60), session.settled(Ticket(1))).await
+        };
         let end = engine.block_on(settled).expect("it ends");
         assert_eq!(prose(last(&end)), whole.trim());
         let parsed = letterpress::markdown::parse(whole.trim(), Default::default());
-        assert_eq!(blocks(last(&end)).unwrap().0, &*parsed, "and its blocks are those of the whole");
+        assert_eq!(
+            blocks(last(&end)).unwrap().0,
+            &*parsed,
+            "and its blocks are those of the whole"
+        );
     }
 }
 
@@ -210,7 +225,8 @@ fn a_long_text_is_published_as_quickly_as_a_short_one() {
     let mut bench = Bench::new(vec![acts]);
     let ticket = bench.say("go");
     let length = long.concat().trim_end().len();
-    let is_there = |s: &Snapshot| s.arriving.as_ref().is_some_and(|e| prose(&e.message).len() >= length);
+    let is_there =
+        |s: &Snapshot| s.arriving.as_ref().is_some_and(|e| prose(&e.message).len() >= length);
     let before = bench.until(is_there);
     gate.notify_one();
     let seen = bench.collect(|s| super::bench::is_settled(s, ticket));

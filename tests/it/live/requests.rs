@@ -195,26 +195,40 @@ fn signed_reasoning_goes_back_to_the_server_it_came_from() {
     let event = |name: &str, value: &Value| {
         Act::Send(format!("event: {name}\ndata: {value}\n\n").into_bytes())
     };
-    let block = |index: u32, block: Value| {
-        json!({"type": "content_block_start", "index": index, "content_block": block})
-    };
-    let delta = |index: u32, delta: Value| {
-        json!({"type": "content_block_delta", "index": index, "delta": delta})
-    };
+    let block = |index: u32, block: Value| json!({"type": "content_block_start", "index": index, "content_block": block});
+    let delta = |index: u32, delta: Value| json!({"type": "content_block_delta", "index": index, "delta": delta});
     let stop = |index: u32| json!({"type": "content_block_stop", "index": index});
     let answer = vec![
         super::server::sse(),
-        event("message_start", &json!({"type": "message_start", "message": {"id": "m", "model": "x", "usage": {}}})),
-        event("content_block_start", &block(0, json!({"type": "thinking", "thinking": "", "signature": ""}))),
-        event("content_block_delta", &delta(0, json!({"type": "thinking_delta", "thinking": "hm"}))),
-        event("content_block_delta", &delta(0, json!({"type": "signature_delta", "signature": "SIGNED"}))),
+        event(
+            "message_start",
+            &json!({"type": "message_start", "message": {"id": "m", "model": "x", "usage": {}}}),
+        ),
+        event(
+            "content_block_start",
+            &block(0, json!({"type": "thinking", "thinking": "", "signature": ""})),
+        ),
+        event(
+            "content_block_delta",
+            &delta(0, json!({"type": "thinking_delta", "thinking": "hm"})),
+        ),
+        event(
+            "content_block_delta",
+            &delta(0, json!({"type": "signature_delta", "signature": "SIGNED"})),
+        ),
         event("content_block_stop", &stop(0)),
-        event("content_block_start", &block(1, json!({"type": "redacted_thinking", "data": "SECRET"}))),
+        event(
+            "content_block_start",
+            &block(1, json!({"type": "redacted_thinking", "data": "SECRET"})),
+        ),
         event("content_block_stop", &stop(1)),
         event("content_block_start", &block(2, json!({"type": "text", "text": ""}))),
         event("content_block_delta", &delta(2, json!({"type": "text_delta", "text": "ho"}))),
         event("content_block_stop", &stop(2)),
-        event("message_delta", &json!({"type": "message_delta", "delta": {"stop_reason": "end_turn"}, "usage": {"output_tokens": 3}})),
+        event(
+            "message_delta",
+            &json!({"type": "message_delta", "delta": {"stop_reason": "end_turn"}, "usage": {"output_tokens": 3}}),
+        ),
         event("message_stop", &json!({"type": "message_stop"})),
         Act::Finish,
     ];

@@ -131,6 +131,7 @@ async fn answer(
         };
         // The other side may leave whenever it has enough.
         if sent.is_err() {
+            closed.send(Instant::now()).await.ok();
             return;
         }
     }
@@ -140,7 +141,8 @@ async fn answer(
 }
 
 fn head(status: u16, headers: &[(&str, &str)]) -> Vec<u8> {
-    let mut head = format!("HTTP/1.1 {status} X\r\ntransfer-encoding: chunked\r\n");
+    let mut head =
+        format!("HTTP/1.1 {status} X\r\ntransfer-encoding: chunked\r\nconnection: close\r\n");
     for (name, value) in headers {
         head += &format!("{name}: {value}\r\n");
     }
@@ -179,7 +181,11 @@ pub(crate) fn sse() -> Act {
 }
 
 /// An error with a status.
-pub(crate) fn error(status: u16, words: &str, headers: Vec<(&'static str, &'static str)>) -> Vec<Act> {
+pub(crate) fn error(
+    status: u16,
+    words: &str,
+    headers: Vec<(&'static str, &'static str)>,
+) -> Vec<Act> {
     let body = json!({"error": {"message": words, "type": "x"}}).to_string();
     vec![Act::Head(status, headers), Act::Send(body.into_bytes()), Act::Finish]
 }
@@ -203,7 +209,9 @@ pub(crate) fn call(index: u32, name: Option<&str>, arguments: &str) -> Vec<u8> {
         Some(name) => json!({"name": name, "arguments": arguments}),
         None => json!({"arguments": arguments}),
     };
-    delta(&json!({"tool_calls": [{"index": index, "id": id, "type": "function", "function": function}]}))
+    delta(
+        &json!({"tool_calls": [{"index": index, "id": id, "type": "function", "function": function}]}),
+    )
 }
 
 /// The end of a stream.
@@ -226,7 +234,8 @@ pub(crate) struct Chance(pub(crate) u64);
 
 impl Chance {
     pub(crate) fn below(&mut self, limit: usize) -> usize {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        self.0 =
+            self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         (self.0 >> 33) as usize % limit
     }
 

@@ -6,8 +6,7 @@ use std::{
 };
 
 use letterpress::model::{
-    Command, Draft, Fate, Part, Phase, Refusal, Snapshot, StopReason, ToolState,
-    stream::EndState,
+    Command, Draft, Fate, Part, Phase, Refusal, Snapshot, StopReason, ToolState, stream::EndState,
 };
 
 use super::{
@@ -31,9 +30,10 @@ fn stop_when(bench: &mut Bench, meets: impl Fn(&Snapshot) -> bool) -> Arc<Snapsh
     assert_eq!(end.end.as_deref(), Some(&EndState::Cancelled));
     assert_eq!(last(&end).stop, Some(StopReason::Aborted));
     assert!(last(&end).error.is_none());
-    let live = last(&end).parts.iter().any(|part| {
-        matches!(part, Part::ToolCall(call) if call.state.is_live())
-    });
+    let live = last(&end)
+        .parts
+        .iter()
+        .any(|part| matches!(part, Part::ToolCall(call) if call.state.is_live()));
     assert!(!live, "nothing is left that moves");
     end
 }

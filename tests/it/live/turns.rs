@@ -41,7 +41,7 @@ fn check(snapshots: &[Arc<Snapshot>]) {
 #[test]
 fn e01_a_text_is_at_every_instant_in_exactly_one_place() {
     let words: Vec<_> = (0..60).map(|n| format!("word {n}\n\n")).collect();
-    let mut acts = vec![sse()];
+    let mut acts = vec![Act::Sleep(100), sse()];
     for word in &words {
         acts.extend([Act::Send(text(word)), Act::Sleep(3)]);
     }
@@ -58,9 +58,9 @@ fn e01_a_text_is_at_every_instant_in_exactly_one_place() {
         let now = prose(message);
         assert!(now.len() >= length && words.concat().starts_with(&now), "it only grows");
         length = now.len();
-        let is_open = message.parts.iter().any(|part| {
-            matches!(part, Part::Text(text) if matches!(text.blocks, Blocks::Open { .. }))
-        });
+        let is_open = message.parts.iter().any(
+            |part| matches!(part, Part::Text(text) if matches!(text.blocks, Blocks::Open { .. })),
+        );
         assert_eq!(is_open, snapshot.arriving.is_some(), "open while it arrives");
     }
     assert!(seen.iter().filter(|snapshot| snapshot.arriving.is_some()).count() > 5);
@@ -90,11 +90,14 @@ fn e02_calls_of_tools_that_do_not_exist_are_answered_in_order_and_the_model_is_t
     let end = seen.last().unwrap();
     let messages: Vec<_> = end.messages().collect();
     assert_eq!(messages.len(), 3);
-    let calls: Vec<_> = messages[1].parts.iter().filter_map(|part| match part {
-        Part::ToolCall(call) => Some(call),
-        _ => None,
-    })
-    .collect();
+    let calls: Vec<_> = messages[1]
+        .parts
+        .iter()
+        .filter_map(|part| match part {
+            Part::ToolCall(call) => Some(call),
+            _ => None,
+        })
+        .collect();
     let names: Vec<_> = calls.iter().map(|call| &*call.name).collect();
     assert_eq!(names, ["read", "grep"]);
     assert_eq!(calls[0].arguments, serde_json::json!({"path": "a.rs"}));
@@ -247,7 +250,9 @@ fn c08_c09_c10_a_snapshot_never_changes() {
 #[test]
 fn bytes_in_any_pieces_make_the_same_message() {
     let mut body = Vec::new();
-    for words in ["# Title\n\n", "你好 ", "🌍 ", "é\n\n", "- a\n- b\n\n", "```rs\nfn x() {}\n```\n\n"] {
+    for words in
+        ["# Title\n\n", "你好 ", "🌍 ", "é\n\n", "- a\n- b\n\n", "```rs\nfn x() {}\n```\n\n"]
+    {
         body.extend(reasoning("hm "));
         body.extend(text(words));
     }
@@ -291,7 +296,10 @@ fn thinking_in_tags_is_reasoning() {
     let mut bench = Bench::new(vec![whole(&acts)]);
     let end = bench.ask("2 + 2");
     let reply = last(&end);
-    assert_eq!((thoughts(reply).as_str(), prose(reply).as_str()), ("let me see", "The answer is 4."));
+    assert_eq!(
+        (thoughts(reply).as_str(), prose(reply).as_str()),
+        ("let me see", "The answer is 4.")
+    );
     assert!(matches!(&reply.parts[0], Part::Thinking(t) if t.duration_ms.is_some()));
 }
 
