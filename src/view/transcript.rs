@@ -402,10 +402,10 @@ impl TranscriptView {
     }
 }
 
-/// What is copied never carries escape sequences or invisible tag characters.
+/// What is copied never carries escape sequences, invisible tag characters or icons.
 fn clean(text: &str) -> String {
     text.chars()
-        .filter(|c| !matches!(c, '\u{E0000}'..='\u{E007F}'))
+        .filter(|c| !matches!(c, '\u{E0000}'..='\u{E007F}' | '\u{E000}'..='\u{F8FF}'))
         .filter(|c| !c.is_control() || matches!(c, '\t' | '\n'))
         .collect()
 }

@@ -1,31 +1,15 @@
 //! The one task that changes a conversation.
 
-use std::{
-    collections::VecDeque,
-    sync::Arc,
-    time::Instant,
-};
+mod turn;
 
-use tokio::{
-    sync::mpsc::{self, Receiver},
-    task::AbortHandle,
-    time::{Instant as TokioInstant, sleep_until},
-};
+use std::{collections::VecDeque, sync::Arc, time::Instant};
 
-use super::{
-    Shared, arrival::Arrival, composition::Composition, provider::Provider, publish::Publisher,
-    talk::Talk,
-};
-use crate::{
-    model::{
-        Command, Draft, Entry, Fate, MessageId, NoticeKind, Phase, Receipt, Refusal, Settings,
-        Snapshot, Usage,
-        stream::{
-            EndState, ErrorClass, Interruption, OptionalField, RateWindow, Retry, StreamError,
-            StreamEvent, StreamWarning,
-        },
-    },
-    wire::{Plan, Request, TRIES, plan},
+use tokio::{sync::mpsc::Receiver, time::Instant as TokioInstant};
+
+use super::{Shared, arrival::Arrival, publish::Publisher, talk::Talk};
+use crate::model::{
+    Command, Draft, Entry, Fate, Phase, Receipt, Refusal, Settings, Snapshot, Usage,
+    stream::{EndState, RateWindow, StreamWarning},
 };
 
 /// Prompts that may wait while a turn goes on.
@@ -275,11 +259,11 @@ impl Actor {
 }
 
 /// The clock that timers go by.
-pub(super) fn now() -> Instant {
+fn now() -> Instant {
     TokioInstant::now().into_std()
 }
 
-pub(super) fn sum(a: Usage, b: Usage) -> Usage {
+fn sum(a: Usage, b: Usage) -> Usage {
     Usage {
         input: a.input.saturating_add(b.input),
         output: a.output.saturating_add(b.output),

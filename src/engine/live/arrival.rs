@@ -17,6 +17,9 @@ use crate::{
 /// Bytes of open text that are copied for each frame without a thought.
 const COPIED_A_BEAT: usize = 1 << 20;
 
+/// Bytes of text, reasoning and arguments that one reply may have.
+const REPLY_LIMIT: usize = 64 << 20;
+
 /// The replies of a conversation, one at a time, while they arrive.
 #[derive(Debug)]
 pub(super) struct Arrival {
@@ -25,6 +28,8 @@ pub(super) struct Arrival {
     frame: std::time::Duration,
     pub(super) composition: Composition,
     answers: Answers,
+    /// Bytes of text, reasoning and arguments that came.
+    received: usize,
 }
 
 impl Arrival {
@@ -36,6 +41,7 @@ impl Arrival {
             frame,
             composition: Composition::new(id, "".into(), 0),
             answers: Answers::default(),
+            received: 0,
         }
     }
 
@@ -46,6 +52,7 @@ impl Arrival {
         let _ended = self.presenter.begin(id);
         self.pace.reset();
         self.composition = composition;
+        self.received = 0;
     }
 
     /// Takes an event. True when what is shown should be brought up to date now.
@@ -53,6 +60,7 @@ impl Arrival {
         let effects = self.presenter.feed(event);
         self.carry_out(effects, now);
         self.take_apart(event);
+        self.received += delta(event).len();
         let steps = match event {
             // A call's arguments may be long, and each look at them costs as much.
             StreamEvent::ToolOpen { .. }
@@ -62,6 +70,11 @@ impl Arrival {
             event => self.pace.event(event, now),
         };
         self.flush(steps, now)
+    }
+
+    /// More came than is kept of one reply.
+    pub(super) fn is_too_long(&self) -> bool {
+        self.received > REPLY_LIMIT
     }
 
     /// When to call [`Self::tick`].
@@ -200,5 +213,15 @@ impl Arrival {
             }
             Task::Run(call) => self.answers.run(&call),
         }
+    }
+}
+
+/// What an event adds to a block.
+fn delta(event: &StreamEvent) -> &str {
+    match event {
+        StreamEvent::Text { delta, .. }
+        | StreamEvent::Reasoning { delta, .. }
+        | StreamEvent::ToolArgs { delta, .. } => delta,
+        _ => "",
     }
 }

@@ -261,6 +261,10 @@ impl Row {
     fn open_bytes(&self) -> usize {
         match self {
             Self::Prose(prose) => prose.open_bytes(),
+            Self::Call { call, is_closed: false } => {
+                let fields = call.arguments.as_object().into_iter().flat_map(Map::values);
+                fields.filter_map(Value::as_str).map(str::len).sum()
+            }
             Self::Call { .. } | Self::Other(_) => 0,
         }
     }

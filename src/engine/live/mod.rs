@@ -33,7 +33,6 @@ mod provider;
 mod publish;
 mod source;
 mod talk;
-mod turn;
 
 use std::{collections::BTreeMap, fmt, io, sync::Arc, time::Duration};
 

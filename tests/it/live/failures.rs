@@ -173,3 +173,17 @@ fn every_warning_of_a_reply_is_kept() {
     assert_eq!(end.warnings.iter().map(|w| w.code.name()).collect::<Vec<_>>(), ["bad_json"]);
     assert!(bench.ask("more").warnings.is_empty(), "they belong to their turn");
 }
+
+#[test]
+fn a_reply_without_end_is_cut_off_and_kept() {
+    let mut acts = vec![sse()];
+    let piece = text(&"x".repeat(4 << 20));
+    acts.extend((0..30).map(|_| Act::Send(piece.clone())));
+    let mut bench = Bench::new(vec![acts]);
+    let end = bench.ask("go");
+    let Some(EndState::Failed(failure)) = end.end.as_deref() else { panic!("{:?}", end.end) };
+    assert_eq!(failure.class, ErrorClass::TooLarge);
+    let length = prose(last(&end)).len();
+    assert!((64 << 20..80 << 20).contains(&length), "{length}");
+    bench.server.closed();
+}

@@ -2,6 +2,7 @@
 
 use std::{
     hash::{BuildHasher as _, Hasher as _, RandomState},
+    sync::Arc,
     time::Instant,
 };
 
@@ -11,12 +12,9 @@ use tokio::{
     time::sleep_until,
 };
 
-use super::{
-    actor::{Actor, Stop, Turn, now, sum},
-    composition::Composition,
-    provider::Provider,
-};
+use super::{Actor, Stop, Turn, now, sum};
 use crate::{
+    engine::live::{composition::Composition, provider::Provider},
     model::{
         MessageId, NoticeKind, Phase, Refusal,
         stream::{
@@ -47,7 +45,7 @@ impl Drop for Attempt {
 
 impl Actor {
     /// Answers the last prompt, and the calls that the answers make.
-    async fn turn(&mut self) -> Option<Stop> {
+    pub(super) async fn turn(&mut self) -> Option<Stop> {
         self.end = None;
         self.warnings.clear();
         let mut stop = None;
@@ -190,6 +188,9 @@ impl Actor {
                 Some(event) => is_due |= self.take_event(&event, now),
                 None => break,
             }
+            if self.arrival.is_too_long() {
+                return Some(too_long());
+            }
             next = if taken < EVENTS { events.try_recv().ok() } else { None };
         }
         if is_due {
@@ -305,9 +306,12 @@ fn lost() -> EndState {
     EndState::Interrupted { cause, retry: Retry::Never }
 }
 
+fn too_long() -> EndState {
+    EndState::Failed(StreamError::new(ErrorClass::TooLarge, "the reply is longer than is kept"))
+}
+
 /// The end of a request to a provider that was chosen in the middle of the turn.
 fn unknown_provider() -> EndState {
     let words = Refusal::UnknownProvider.words();
     EndState::Failed(StreamError::new(ErrorClass::NotFound, words))
 }
-
