@@ -10,11 +10,16 @@
 //! # From bytes to pixels
 //!
 //! ```text
-//! file ─▶ transcript ─▶ engine::reader ─Arc<Message>─▶ layout ─▶ view ─▶ pixels
-//!           index,        a thread:        (latest       specs,     egui,
-//!           records       markdown,         wins)        slugs,     targets,
-//!                         colours                        anchor     selection
+//! file   ─▶ transcript ─▶ engine::reader ─Arc<Message>─┐
+//!             index,        a thread: markdown,        ├▶ model::Source ─▶ layout ─▶ view ─▶ pixels
+//!             records       colours, pictures          │                    specs,     egui,
+//! socket ─▶ wire ─events─▶ presenter ─▶ engine::live ──┘                    slugs,     targets,
+//!             framers,      a pure        tasks: turns,  ◀── model::Command  anchor     selection
+//!             end states    machine       snapshots
 //! ```
+//!
+//! Data flows one way, commands flow back: the view never changes a conversation, it asks
+//! for a change with a [`model::Command`] and sees it in the next [`model::Snapshot`].
 //!
 //! # Code map
 //!
@@ -24,7 +29,7 @@
 //! |---|---|---|
 //! | 5 | [`app`] | windows and headless commands |
 //! | 4 | [`view`] | egui: the transcript, theme, pictures, the link gate |
-//! | 3 | [`engine`] | threads: reading files, preparing messages (no egui) |
+//! | 3 | [`engine`] | threads: reading files, preparing messages, live turns (no egui) |
 //! | 3 | [`layout`] | blocks → specs → slugs; heights, anchors, caches (no `Ui`) |
 //! | 3 | [`gpu`] | what is known about GPUs and their drivers |
 //! | 2 | [`presenter`] | blocks that arrive, tools that wait: a pure state machine, effects out |
@@ -37,29 +42,38 @@
 //!
 //! # Invariants
 //!
-//! Each has a test of its name or says here which one.
+//! The tests that hold each are named behind it; they live in `tests/it`.
 //!
-//! 1. **One way.** Imports point down.
-//! 2. **The UI never waits.** No file is read and no lock is held across work on the UI
+//! 1. **One way.** Imports point down. (`architecture`)
+//! 2. **One home.** Finished and streaming are states of the same item under the same
+//!    [`model::MessageId`]: at every event each message is shown exactly once.
+//!    (`presenter`, `live`)
+//! 3. **One writer.** Only [`engine::live`] changes a conversation; all others hold
+//!    snapshots. (`live`)
+//! 4. **The UI never waits.** No file is read and no lock is held across work on the UI
 //!    thread. Work in a frame is bounded by what is visible, never by the length of the
-//!    conversation or of a message.
-//! 3. **Sealed is final.** A sealed [`model::Block`] never changes; its galleys are laid
-//!    out once per [`layout::epoch::Epoch`].
-//! 4. **Incremental equals scratch.** Blocks after any chunking of a text equal the blocks
-//!    of the whole text ([`markdown::Stream`]).
-//! 5. **Nothing moves under the reader.** The place is a [`layout::Anchor`]: a slug and the
-//!    points inside it, in f64. What changes above is compensated in the same frame.
-//! 6. **Idle means zero frames.** Nothing asks for a repaint without a change.
-//! 7. **Reading never fails.** A record that cannot be read costs that record and is shown
-//!    as a [`model::Raw`] with its line.
-//! 8. **Showing touches nothing.** No network, no file, no program: only a click does, and
-//!    only through [`view::link_gate`].
-//! 9. **Every cache is named, counted in bytes and purgeable.** Every queue is bounded.
-//! 10. **A galley belongs to one epoch.** Resets of egui's atlas are seen by
-//!     [`layout::epoch::Canary`].
-//! 11. **Panics in showing one message cost that message.**
-//! 12. **Pure layers take `now`.** [`model`], [`markdown`], [`markup`] and [`presenter`] read no clock and
-//!     no environment.
+//!    conversation or of a message. (`sheet`, `reader`)
+//! 5. **Sealed is final.** A sealed [`model::Block`] never changes; its galleys are laid
+//!    out once per [`layout::epoch::Epoch`]. (`markdown`, `sheet`)
+//! 6. **Incremental equals scratch.** Blocks after any chunking of a text equal the blocks
+//!    of the whole text ([`markdown::Stream`]); so do tool tags and wire frames.
+//!    (`markdown`, `markup`, `wire`)
+//! 7. **Nothing moves under the reader.** The place is a [`layout::Anchor`]: a slug and the
+//!    points inside it, in f64. What changes above is compensated in the same frame, and
+//!    any upward intent releases the end. (`sheet`, `chat`)
+//! 8. **Idle means zero frames.** Nothing asks for a repaint without a change, and nothing
+//!    animates after the end. (`window`, `chat`)
+//! 9. **Reading never fails.** A record that cannot be read costs that record and is shown
+//!    as a [`model::Raw`] with its line. (`transcripts`, `export`)
+//! 10. **Showing touches nothing.** No network, no file, no program: only a click does, and
+//!     only through [`view::link_gate`]. (`architecture`, `link_gate`, `images`)
+//! 11. **Every cache is named, counted in bytes and purgeable.** Every queue is bounded.
+//!     (`sheet`, `highlight`, `images`, `reader`)
+//! 12. **A galley belongs to one epoch.** Resets of egui's atlas are seen by
+//!     [`layout::epoch::Canary`]. (`sheet`)
+//! 13. **Panics in showing one message cost that message.** (`sheet`, `reader`)
+//! 14. **Pure layers take `now`.** [`model`], [`markdown`], [`markup`] and [`presenter`] read
+//!     no clock and no environment. (`architecture`)
 //!
 //! # What is deliberately absent
 //!

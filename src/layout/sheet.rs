@@ -306,11 +306,23 @@ impl Sheet {
         }
         if rows_changed || epoch.width_pts != self.epoch.width_pts {
             self.heights = estimate_heights(source, page.width);
+            self.note_measured(source, page.width);
             self.first_row =
                 if source.is_empty() { MessageId::default() } else { source.row(0).id };
         }
         self.epoch = epoch;
         fraction
+    }
+
+    /// What was measured outlives new rows: only what nobody looked at is an estimate.
+    fn note_measured(&mut self, source: &dyn Source, width: f32) {
+        #[expect(clippy::iter_over_hash_type, reason = "each is noted by itself")]
+        for (id, composed) in &self.composed {
+            if let Some(row) = source.index_of(*id) {
+                let total = composed.heights.total();
+                self.heights.set(row, total, |i| estimate_row(&source.row(i), width));
+            }
+        }
     }
 
     fn anchor_fraction(&self) -> Option<f64> {

@@ -10,6 +10,7 @@ mod cli; // The command line as data.
 mod corpus; // Files in, text out: the harness that most areas below use.
 mod diff; // Differences of texts.
 mod export; // Transcripts in other formats.
+mod foreign; // Servers that nobody here wrote.
 mod highlight; // Colours of code.
 mod images; // Pictures within limits.
 mod link_gate; // Which addresses leave the program.

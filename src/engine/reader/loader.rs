@@ -203,7 +203,7 @@ impl Loader {
     }
 }
 
-/// Reads one message and finishes it, with [`prepare`] or otherwise. A message that makes
+/// Reads one message and finishes it, with [`prepare()`] or otherwise. A message that makes
 /// either panic costs only itself: it becomes a row that says so.
 pub fn read_message(
     transcript: &Transcript,

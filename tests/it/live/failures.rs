@@ -179,6 +179,7 @@ fn a_reply_without_end_is_cut_off_and_kept() {
     let mut acts = vec![sse()];
     let piece = text(&"x".repeat(4 << 20));
     acts.extend((0..30).map(|_| Act::Send(piece.clone())));
+    acts.push(Act::AwaitClose);
     let mut bench = Bench::new(vec![acts]);
     let end = bench.ask("go");
     let Some(EndState::Failed(failure)) = end.end.as_deref() else { panic!("{:?}", end.end) };
