@@ -63,7 +63,9 @@ pub enum ViewCommand {
 ///
 /// let ctx = egui::Context::default();
 /// let mut reader = Reader::new(&ctx, Vec::new());
-/// let _ = ctx.run_ui(egui::RawInput::default(), |ui| reader.ui(ui));
+/// let mut output = ctx.run_ui(egui::RawInput::default(), |ui| reader.ui(ui));
+/// // A real program uploads its textures and paints its shapes.
+/// output.textures_delta.clear();
 /// ```
 pub struct TranscriptView {
     /// How tools and roles are shown; register your own here.
