@@ -310,7 +310,9 @@ fn open_tail(flow: &mut Flow<'_>, sealed: usize, tail: &[Arc<Block>]) {
 
 fn thinking(flow: &mut Flow<'_>, reasoning: &Thinking) {
     flow.gap(PARAGRAPH_GAP);
+    let arriving = matches!(reasoning.text.blocks, Blocks::Open { .. });
     let words = match (reasoning.redacted, reasoning.duration_ms) {
+        _ if arriving => "Thinking".to_owned(),
         (true, _) => "Thought (kept private by the provider)".to_owned(),
         (false, Some(ms)) => format!("Thought for {}", calls::duration(ms)),
         (false, None) => "Thought".to_owned(),
@@ -319,8 +321,9 @@ fn thinking(flow: &mut Flow<'_>, reasoning: &Thinking) {
         flow.label(caption(&words, Tone::Dim));
         return;
     }
+    // Shown while it arrives and folded after, unless the reader chose otherwise.
     let fold = flow.fold(FoldKind::Thinking);
-    let open = flow.is_open(fold, false);
+    let open = flow.is_open(fold, arriving);
     flow.label(Label {
         left: vec![calls::caret(open), Segment::new(words.as_str(), Face::Text, Tone::Dim)],
         right: Vec::new(),

@@ -325,7 +325,9 @@ impl Source for MemorySource {
     }
 
     fn index_of(&self, id: MessageId) -> Option<usize> {
-        self.rows.iter().position(|row| row.id == id)
+        // Ids usually grow; where they do not, looking through all of them still finds it.
+        let found = self.rows.binary_search_by_key(&id, |row| row.id).ok();
+        found.or_else(|| self.rows.iter().position(|row| row.id == id))
     }
 
     fn prompt_before(&self, index: usize) -> Option<usize> {

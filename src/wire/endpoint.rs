@@ -138,8 +138,8 @@ impl Endpoint {
     /// The text with the secrets of this provider, should they occur there, blacked out.
     #[must_use]
     pub fn redact(&self, text: &str) -> String {
-        let key = self.key.iter().map(Key::secret);
-        // Short values are words such as "true", not secrets.
+        // Short values are words such as "true", or what local servers take for a key.
+        let key = self.key.iter().map(Key::secret).filter(|key| key.len() >= 6);
         let headers = self.headers.iter().map(|(_, value)| value.as_str());
         let secrets = key.chain(headers.filter(|value| value.len() >= 12));
         secrets.fold(text.to_owned(), |text, secret| text.replace(secret, "[secret]"))

@@ -313,6 +313,23 @@ fn one_call_is_a_card_and_two_are_a_group() {
 }
 
 #[test]
+fn reasoning_is_open_while_it_arrives_and_folded_after() {
+    use letterpress::model::{Blocks, Thinking};
+    let shown = |blocks: Option<Blocks>| {
+        let text = Text { source: "because".into(), blocks: blocks.unwrap_or_default() };
+        let part = Part::Thinking(Thinking { text, redacted: false, duration_ms: Some(1500) });
+        let message = message(Role::Assistant, vec![part]);
+        let usual = |_: Fold, usual: bool| usual;
+        words(&compose(&message, &Surroundings::default(), &Registry::default(), &usual).specs)
+    };
+    let block = letterpress::markdown::parse("because", letterpress::markdown::Options::default());
+    let arriving = shown(Some(Blocks::Open { sealed: Arc::new([]), tail: block }));
+    assert!(arriving.contains("Thinking") && arriving.contains("because"), "{arriving}");
+    let after = shown(None);
+    assert!(after.contains("Thought for 1.5 s") && !after.contains("because"), "{after}");
+}
+
+#[test]
 fn counts_are_short() {
     use letterpress::layout::compose::short_count;
     let rows = [(999, "999"), (1000, "1.0k"), (9999, "9.9k"), (10_000, "10k"), (123_456, "123k")];
