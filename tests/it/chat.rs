@@ -1,7 +1,7 @@
 //! A conversation from an empty window to a finished answer, by keys and by what a screen
 //! reader sees; the demo's recordings answer.
 
-use std::time::{Duration, Instant};
+use std::{sync::Arc, time::Duration};
 
 use egui::{Key, Role, Vec2};
 use egui_kittest::{Harness, kittest::Queryable as _};
@@ -11,6 +11,7 @@ use letterpress::{
         window::{Start, Window},
     },
     model::{Part, Phase, Role as Speaker, StopReason},
+    perf,
     wire::demo::Pace,
 };
 
@@ -27,9 +28,9 @@ fn harness(pace: Pace) -> Harness<'static, Window> {
 
 /// Runs frames until something holds; fails after a while.
 fn until(harness: &mut Harness<'static, Window>, what: &str, holds: impl Fn(&Window) -> bool) {
-    let limit = Instant::now() + Duration::from_secs(60);
+    let limit = perf::now() + Duration::from_secs(60);
     while !holds(harness.state()) {
-        assert!(Instant::now() < limit, "never: {what}");
+        assert!(perf::now() < limit, "never: {what}");
         harness.run_steps(1);
         std::thread::park_timeout(Duration::from_millis(4));
     }
@@ -106,10 +107,10 @@ fn escape_stops_and_keeps_what_came() {
     harness.run_steps(2);
     harness.key_press(Key::Escape);
     harness.run_steps(1);
-    let pressed = Instant::now();
+    let pressed = perf::now();
     until(&mut harness, "it stops", |window| phase(window) == Phase::Idle);
     assert!(pressed.elapsed() < Duration::from_secs(2), "{:?}", pressed.elapsed());
-    let snapshot = harness.state().snapshot().expect("a conversation").clone();
+    let snapshot = Arc::clone(harness.state().snapshot().expect("a conversation"));
     let answer = snapshot.messages().next_back().expect("what came is kept");
     assert_eq!(answer.stop, Some(StopReason::Aborted));
     assert!(!last_words(harness.state()).is_empty());
@@ -131,7 +132,7 @@ fn up_brings_the_last_prompt_back_and_sends_it_anew() {
         window.snapshot().is_some_and(|snapshot| !snapshot.aside.is_empty())
     });
     until(&mut harness, "the answer ends", has_ended);
-    let snapshot = harness.state().snapshot().expect("a conversation").clone();
+    let snapshot = Arc::clone(harness.state().snapshot().expect("a conversation"));
     let prompts = snapshot.messages().filter(|message| message.role == Speaker::User).count();
     assert_eq!(prompts, 1, "the edited prompt stands in the place of the first");
 }

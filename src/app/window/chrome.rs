@@ -55,7 +55,9 @@ impl Window {
             ui.spacing_mut().item_spacing.y = 2.0;
             for (i, tab) in self.tabs.iter().enumerate() {
                 let busy = tab.talk().is_some_and(super::chat::Chat::is_busy);
-                match tab_row(ui, palette, &tab.title(), i == self.active, busy) {
+                let title = tab.title();
+                let row = Row { title: &title, active: i == self.active, busy };
+                match tab_row(ui, palette, &row) {
                     Some(Click::Row) => chosen = Some(i),
                     Some(Click::Close) => closed = Some(i),
                     None => {}
@@ -122,7 +124,15 @@ enum Click {
     Close,
 }
 
-fn tab_row(ui: &mut Ui, palette: &Palette, title: &str, active: bool, busy: bool) -> Option<Click> {
+/// What a tab's row shows.
+struct Row<'a> {
+    title: &'a str,
+    active: bool,
+    busy: bool,
+}
+
+fn tab_row(ui: &mut Ui, palette: &Palette, row: &Row<'_>) -> Option<Click> {
+    let Row { title, active, busy } = *row;
     let size = vec2(ui.available_width(), ROW_HEIGHT);
     let (rect, response) = ui.allocate_exact_size(size, Sense::click());
     response.widget_info(|| WidgetInfo::selected(Role::Tab, true, active, title));

@@ -75,7 +75,7 @@ fn converse(engine: &Engine, name: &str) {
     assert!(partial.len() >= 3 && whole.starts_with(&partial), "{name}: {partial:?}");
 
     session.send(Command::Retry).unwrap();
-    let answer = until(engine, &mut session, |snapshot| is_complete(snapshot));
+    let answer = until(engine, &mut session, is_complete);
     assert_eq!(spoken(&answer), content(SLOW), "{name}");
 
     session.send(Command::Send(Draft::text(Ticket(2), NEXT))).unwrap();

@@ -81,12 +81,13 @@ fn failures_are_told_and_tried_again() {
     // Most of the time is spent waiting for the next try.
     thread::scope(|scope| {
         for wire in WIRES {
-            thread::Builder::new()
-                .name(wire.provider.into())
-                .spawn_scoped(scope, move || {
-                    FAULTS.iter().for_each(|fault| fault.run(wire, server))
-                })
-                .unwrap();
+            let thread = thread::Builder::new().name(wire.provider.into());
+            let faults = move || {
+                for fault in FAULTS {
+                    fault.run(wire, server);
+                }
+            };
+            thread.spawn_scoped(scope, faults).unwrap();
         }
     });
 }

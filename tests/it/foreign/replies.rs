@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::{
     fixtures::{content, expected, fixtures, usage},
-    program::{CHAT, OLLAMA, RESPONSES, WIRES, ask},
+    program::{CHAT, OLLAMA, RESPONSES, Told, WIRES, ask},
     server::Server,
 };
 
@@ -57,7 +57,7 @@ fn assert_rounds(journal: &[Value], fixtures: &[Value], name: &str) {
         let known: Vec<_> = known
             .iter()
             .filter_map(|told| match told {
-                super::program::Told::Call(name, _) => Some(name.as_str()),
+                Told::Call(name, _) => Some(name.as_str()),
                 _ => None,
             })
             .collect();
@@ -75,7 +75,7 @@ fn a_reply_without_room_and_calls_without_end_stop() {
         let run = ask(wire, &server.address, &name, "set-in-type", &["Call without end"]);
         let rounds = server.journal(&name).len();
         assert!((2..=16).contains(&rounds), "{name}: {rounds} requests");
-        let calls = run.told().iter().filter(|told| **told == super::program::Told::NoTool).count();
+        let calls = run.told().iter().filter(|told| **told == Told::NoTool).count();
         assert_eq!(calls, rounds, "{name}: every call is answered: {run:?}");
 
         let name = format!("length-{}", wire.provider);
