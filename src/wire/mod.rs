@@ -33,7 +33,7 @@ pub use endpoint::{AddressError, CallIds, Endpoint, Key, Quirks, ReasoningBack, 
 pub use error::LONGEST_WAIT;
 pub use head::Head;
 pub use http::{Http, HttpConfig, Timeouts, attempt};
-pub use models::{ModelInfo, local_servers, models, read_models};
+pub use models::{ModelInfo, models, read_models};
 pub use presets::{PRESETS, Preset};
 pub use reply::{Reply, ReplySource};
 pub use request::{Request, ThinkingLevel, ToolSpec, Turn, body};

@@ -1,4 +1,4 @@
-//! Which models a provider has, and which servers run on this machine.
+//! Which models a provider has.
 
 use std::time::Duration;
 
@@ -11,15 +11,12 @@ use super::{
     error,
     http::{Http, head_of, insert, not_sent},
     json::Lenient as _,
-    presets::PRESETS,
 };
 use crate::model::stream::{ErrorClass, StreamError, Wire};
 
 /// Bytes that a list of models may have.
 const LIST_LIMIT: usize = 16 << 20;
 const LIST_TIMEOUT: Duration = Duration::from_secs(20);
-/// A server on this machine answers at once or is not there.
-const LOCAL_TIMEOUT: Duration = Duration::from_millis(500);
 
 /// A model that a provider has.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -39,18 +36,6 @@ pub async fn models(http: &Http, endpoint: &Endpoint) -> Result<Vec<ModelInfo>, 
     listed.unwrap_or_else(|elapsed| {
         Err(StreamError::new(ErrorClass::Timeout, format!("no list of models ({elapsed})")))
     })
-}
-
-/// The servers that run on this machine, with their models.
-pub async fn local_servers(http: &Http) -> Vec<(Endpoint, Vec<ModelInfo>)> {
-    let mut found = Vec::new();
-    for preset in PRESETS.iter().filter(|preset| preset.is_local) {
-        let Ok(endpoint) = Endpoint::new(preset.name, preset.wire, preset.base) else { continue };
-        if let Ok(Ok(models)) = timeout(LOCAL_TIMEOUT, list(http, &endpoint)).await {
-            found.push((endpoint, models));
-        }
-    }
-    found
 }
 
 async fn list(http: &Http, endpoint: &Endpoint) -> Result<Vec<ModelInfo>, StreamError> {
