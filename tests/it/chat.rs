@@ -15,8 +15,29 @@ use letterpress::{
     wire::demo::Pace,
 };
 
+use crate::live::server::{self, Act, Server};
+
 fn harness(pace: Pace) -> Harness<'static, Window> {
-    let flags = ProviderFlags { provider: Some("demo".to_owned()), ..ProviderFlags::default() };
+    let demo = ProviderFlags { provider: Some("demo".to_owned()), ..ProviderFlags::default() };
+    window(demo, pace)
+}
+
+/// A window whose conversation is answered by a server.
+fn served(server: &Server) -> Harness<'static, Window> {
+    let flags = ProviderFlags {
+        provider: Some("openai".to_owned()),
+        base_url: Some(format!("{}/v1", server.base)),
+        model: Some("m".to_owned()),
+        ..ProviderFlags::default()
+    };
+    let mut harness = window(flags, Pace::AtOnce);
+    until(&mut harness, "the server is chosen", |window| {
+        window.snapshot().is_some_and(|snapshot| &*snapshot.settings.provider == "openai")
+    });
+    harness
+}
+
+fn window(flags: ProviderFlags, pace: Pace) -> Harness<'static, Window> {
     let start = Start { chat: Some(flags), pace, ..Start::default() };
     let mut harness = Harness::builder()
         .with_size(Vec2::new(1200.0, 800.0))
@@ -82,6 +103,54 @@ fn from_an_empty_window_to_a_finished_answer() {
     assert_eq!(composed(&harness), "", "the box is empty once the message is taken");
     harness.get_by_label("Send");
     assert_eq!(harness.state().titles(), ["Why does the frame time grow?"]);
+}
+
+/// Every byte that a server sends, one at a time, is on screen in the end.
+#[test]
+fn a_server_that_sends_single_bytes_is_shown_whole() {
+    let answer = "# Title\n\nSome **bold** words, `code` and 日本語.\n\n- one\n- two\n";
+    let mut acts = vec![server::sse()];
+    let body = [server::text(answer), server::finish("stop")].concat();
+    acts.extend(body.into_iter().map(|byte| Act::Send(vec![byte])));
+    acts.push(Act::Finish);
+    let server = Server::new(vec![acts]);
+    let mut harness = served(&server);
+    ask(&mut harness, "Show me");
+    until(&mut harness, "the answer ends", has_ended);
+    assert_eq!(last_words(harness.state()).trim(), answer.trim());
+    let shown = harness.state().view().expect("a view").visible().placed.iter();
+    let galleys = shown.filter_map(|placed| placed.slug.as_ref()).flat_map(|slug| &slug.lines);
+    let text: String = galleys.map(|line| format!("{}\n", line.galley.job.text)).collect();
+    assert!(text.contains("Some bold words, code and 日本語."), "{text}");
+}
+
+/// A server that breaks off leaves what came, says so, and can be asked again.
+#[test]
+fn a_broken_connection_keeps_what_came_and_offers_to_retry() {
+    let broken = vec![server::sse(), Act::Send(server::text("Half a sen")), Act::Reset];
+    let server = Server::new(vec![broken, server::whole(&["A whole sentence."])]);
+    let mut harness = served(&server);
+    ask(&mut harness, "Go on");
+    until(&mut harness, "the turn ends", has_ended);
+    assert!(last_words(harness.state()).starts_with("Half a"));
+    harness.get_by_label("Retry").click();
+    until(&mut harness, "it is answered anew", |window| {
+        last_words(window) == "A whole sentence." && phase(window) == Phase::Idle
+    });
+    harness.get_by_label("Send");
+}
+
+/// Stopping before the first byte gives the composer back at once.
+#[test]
+fn stop_before_the_first_byte() {
+    let server = Server::new(vec![vec![Act::AwaitClose]]);
+    let mut harness = served(&server);
+    ask(&mut harness, "Anybody there?");
+    until(&mut harness, "it waits", |window| matches!(phase(window), Phase::Waiting { .. }));
+    harness.get_by_label("Stop").click();
+    until(&mut harness, "it stops", |window| phase(window) == Phase::Idle);
+    harness.get_by_label("Send");
+    assert_eq!(composed(&harness), "");
 }
 
 /// Nothing animates after the end.
