@@ -110,6 +110,8 @@ pub struct Visible {
     pub total: f64,
     /// The end is on screen.
     pub at_end: bool,
+    /// Colours have come that the next frame will show.
+    pub more: bool,
 }
 
 struct Composed {
@@ -139,6 +141,9 @@ pub struct Sheet {
     source_version: u64,
     frame: u64,
     laid_out: u64,
+    /// A slug was set again for its colours in this frame, and others wait for theirs.
+    recoloured: bool,
+    more: bool,
 }
 
 impl Default for Sheet {
@@ -166,6 +171,8 @@ impl Sheet {
             source_version: 0,
             frame: 0,
             laid_out: 0,
+            recoloured: false,
+            more: false,
         }
     }
 
@@ -230,6 +237,7 @@ impl Sheet {
     /// Lays out one frame.
     pub fn frame(&mut self, source: &mut dyn Source, page: &mut Page<'_, '_>) -> Visible {
         self.frame += 1;
+        (self.recoloured, self.more) = (false, false);
         self.cache.begin_frame();
         self.source_version = source.poll();
         let scale = self.begin_epoch(source, page);

@@ -277,6 +277,7 @@ impl Composer {
         }
         thinking_ui(ui, snapshot, palette, wishes);
         self.system_ui(ui, snapshot, palette, wishes);
+        self.keys_ui(ui, palette);
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
             if snapshot.phase.is_busy() {
                 if primary(ui, palette, "Stop") {
@@ -285,6 +286,26 @@ impl Composer {
                 note(ui, palette, "Esc stops");
             } else if primary(ui, palette, "Send") {
                 self.send(wishes);
+            }
+        });
+    }
+
+    /// Which key sends.
+    fn keys_ui(&mut self, ui: &mut Ui, palette: &Palette) {
+        let words = match self.send_key {
+            SendKey::Enter => "Enter sends",
+            SendKey::CtrlEnter => "Ctrl Enter sends",
+        };
+        let label = RichText::new(words).size(face::CAPTION_SIZE).color(palette.dim);
+        ui.menu_button(label, |ui| {
+            for (key, words) in [
+                (SendKey::Enter, "Enter sends, Shift Enter breaks the line"),
+                (SendKey::CtrlEnter, "Ctrl Enter sends, Enter breaks the line"),
+            ] {
+                if ui.radio(self.send_key == key, words).clicked() {
+                    self.send_key = key;
+                    ui.close();
+                }
             }
         });
     }

@@ -227,7 +227,10 @@ impl TranscriptView {
                 .and_then(|slug| slug.awaits)
                 .is_some_and(|key| !self.highlights.knows(key))
         };
-        self.is_ready() && !self.unsettled && !self.visible.placed.iter().any(awaited)
+        self.is_ready()
+            && !self.unsettled
+            && !self.visible.more
+            && !self.visible.placed.iter().any(awaited)
     }
 
     /// Forgets everything that can be laid out again.
@@ -271,6 +274,9 @@ impl TranscriptView {
             };
             self.sheet.frame(source, &mut page)
         });
+        if self.visible.more {
+            wake(ui);
+        }
     }
 
     fn select(

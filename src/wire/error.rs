@@ -111,10 +111,7 @@ fn of_value(value: &Value, status: Option<u16>) -> StreamError {
     let codes = [error.get("code"), error.get("type"), error.get("status"), error.get("reason")];
     let number = codes.iter().flatten().find_map(|code| as_status(code));
     let words = codes.iter().flatten().filter_map(|code| code.as_str());
-    let class = words
-        .clone()
-        .find_map(class_of_word)
-        .unwrap_or_else(|| class_of_status(status.or(number).unwrap_or(0)));
+    let class = class_of(words.clone().find_map(class_of_word), status.or(number));
     let code = words.clone().find(|word| *word != "error").map(Arc::from);
     StreamError {
         status: status.or(number),
@@ -191,6 +188,16 @@ fn class_of_word(word: &str) -> Option<ErrorClass> {
         _ if word.starts_with("rate_limit") => ErrorClass::RateLimit,
         _ => return None,
     })
+}
+
+/// A bad request is said of many things, which the status may tell apart.
+fn class_of(said: Option<ErrorClass>, status: Option<u16>) -> ErrorClass {
+    let status = status.unwrap_or(0);
+    match said {
+        Some(ErrorClass::BadRequest) if (400..500).contains(&status) => class_of_status(status),
+        Some(class) => class,
+        None => class_of_status(status),
+    }
 }
 
 fn class_of_status(status: u16) -> ErrorClass {

@@ -178,6 +178,7 @@ impl Walk<'_, '_, '_> {
         self.anchor(&placed, first, offset);
         self.ask(first.row, last.row);
         Visible {
+            more: self.sheet.more,
             top: self.top_of(first) + offset,
             total: self.sheet.heights.total() + FOOT,
             placed,
@@ -431,10 +432,15 @@ impl Walk<'_, '_, '_> {
         let composed = self.sheet.composed.get(&message)?;
         let spec = composed.specs.get(at.slug)?;
         let id = SlugId { message, key: spec.key, look: spec.look };
-        if let Some(slug) = self.sheet.cache.get(id)
-            && slug.awaits.is_none_or(|key| !self.is_coloured(key))
-        {
-            return Some(slug);
+        if let Some(slug) = self.sheet.cache.get(id) {
+            let due = slug.awaits.is_some_and(|key| self.is_coloured(key));
+            if !due || self.sheet.recoloured {
+                self.sheet.more |= due;
+                return Some(slug);
+            }
+            // Colours may wait for a frame: setting every block that got some at once
+            // would be felt.
+            self.sheet.recoloured = true;
         }
         let spec = spec.clone();
         let slug = Arc::new(self.press(message, &spec));

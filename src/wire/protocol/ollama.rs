@@ -47,7 +47,9 @@ impl Protocol for Ollama {
         if value.get("message").is_some() {
             draft.start(None, value.text("model"));
         }
-        draft.flow(&ReplyKind::Reasoning, message.text("thinking").unwrap_or_default());
+        // Servers that only speak like Ollama call it as others do.
+        let reasoning = message.text("thinking").or_else(|| message.text("reasoning_content"));
+        draft.flow(&ReplyKind::Reasoning, reasoning.unwrap_or_default());
         draft.flow(&ReplyKind::Text, message.text("content").unwrap_or_default());
         for call in message.list("tool_calls") {
             self.call(call, draft);
