@@ -1,9 +1,8 @@
 //! Set slugs, kept by place and look, counted in bytes, the least recently shown dropped first.
 
-use std::{
-    collections::{HashMap, VecDeque},
-    sync::Arc,
-};
+use std::{collections::VecDeque, sync::Arc};
+
+use rustc_hash::FxHashMap;
 
 use crate::{
     layout::{slug::Slug, spec::SlugKey},
@@ -28,7 +27,7 @@ struct Entry {
 
 /// The cache of set slugs.
 pub struct SlugCache {
-    entries: HashMap<SlugId, Entry>,
+    entries: FxHashMap<SlugId, Entry>,
     /// Ids by the frame they were last queued in; an entry used since is queued again.
     queue: VecDeque<(u64, SlugId)>,
     bytes: usize,
@@ -40,7 +39,7 @@ impl SlugCache {
     /// A cache of at most `limit` bytes. What one frame shows is kept in any case.
     #[must_use]
     pub fn new(limit: usize) -> Self {
-        Self { entries: HashMap::new(), queue: VecDeque::new(), bytes: 0, limit, frame: 0 }
+        Self { entries: FxHashMap::default(), queue: VecDeque::new(), bytes: 0, limit, frame: 0 }
     }
 
     /// Begins a frame and drops what is over the limit.

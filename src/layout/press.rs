@@ -13,7 +13,7 @@ use crate::{
         Palette, Voice, face,
         highlight::Highlighter,
         icon, ink, label, matter,
-        slug::{Line, Mark, Slug, Target, Wide},
+        slug::{Line, Mark, Slug, Target, Wide, set_ground},
         spec::{
             Action, BlockRef, Card, Content, Fold, FoldKind, Frame, Ground, Marker, SlugKey, Spec,
             Tone,
@@ -80,6 +80,7 @@ impl Press<'_, '_> {
         self.marker(frame, first_line, &mut stick);
         self.surround(frame, &tops, &mut stick);
         let mut slug = stick.slug;
+        set_ground(&mut slug, self.pixels_per_point);
         slug.bytes = slug.count_bytes();
         slug
     }

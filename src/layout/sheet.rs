@@ -6,9 +6,10 @@
 
 mod walk;
 
-use std::{collections::HashMap, sync::Arc};
+use std::sync::Arc;
 
 use egui::epaint::FontsView;
+use rustc_hash::FxHashMap;
 
 use self::walk::{Cursor, Walk};
 
@@ -134,7 +135,7 @@ pub struct Sheet {
     pending_scroll: f64,
     heights: Heights,
     first_row: MessageId,
-    composed: HashMap<MessageId, Composed>,
+    composed: FxHashMap<MessageId, Composed>,
     cache: SlugCache,
     canary: Canary,
     epoch: Epoch,
@@ -144,6 +145,8 @@ pub struct Sheet {
     /// A slug was set again for its colours in this frame, and others wait for theirs.
     recoloured: bool,
     more: bool,
+    /// The rows that were asked for last, and the state of the source then.
+    wish: (u64, std::ops::Range<usize>),
 }
 
 impl Default for Sheet {
@@ -164,7 +167,7 @@ impl Sheet {
             pending_scroll: 0.0,
             heights: Heights::default(),
             first_row: MessageId::default(),
-            composed: HashMap::new(),
+            composed: FxHashMap::default(),
             cache: SlugCache::new(cache_bytes),
             canary: Canary::default(),
             epoch: Epoch::default(),
@@ -173,6 +176,7 @@ impl Sheet {
             laid_out: 0,
             recoloured: false,
             more: false,
+            wish: (0, 0..0),
         }
     }
 
@@ -245,9 +249,8 @@ impl Sheet {
             return Visible { at_end: true, ..Visible::default() };
         }
         let mut walk = Walk { sheet: self, source, page };
-        let mut at = walk.start(scale);
-        walk.scroll(&mut at);
-        let visible = walk.collect(at);
+        let at = walk.start(scale);
+        let visible = walk.show(at);
         self.forget_composed();
         visible
     }

@@ -2,7 +2,10 @@
 
 use std::sync::Arc;
 
-use egui::{Color32, CornerRadius, Galley, Rect, Vec2};
+use egui::{
+    Color32, CornerRadius, Galley, Mesh, Rect, Vec2,
+    epaint::{RectShape, TessellationOptions, Tessellator},
+};
 
 use crate::{layout::spec::Action, model::Image};
 
@@ -12,7 +15,11 @@ use crate::{layout::spec::Action, model::Image};
 pub struct Slug {
     /// Its height, a whole number of physical pixels.
     pub height: f32,
-    /// Filled shapes under the text, in painting order.
+    /// Grounds, bars, rules and chips under the text, tessellated once: rounded corners cost
+    /// more than the text on them when they are worked out in every frame.
+    pub ground: Mesh,
+    /// Filled shapes under the text, in painting order; of a set slug only those that move
+    /// with the wide part.
     pub marks: Vec<Mark>,
     /// Set text, in reading order.
     pub lines: Vec<Line>,
@@ -97,11 +104,25 @@ impl Slug {
         let galleys: usize = self.lines.iter().map(|line| galley_bytes(&line.galley)).sum();
         size_of::<Self>()
             + galleys
+            + self.ground.vertices.capacity() * size_of::<egui::epaint::Vertex>()
+            + self.ground.indices.capacity() * size_of::<u32>()
             + self.marks.len() * size_of::<Mark>()
             + self.lines.len() * size_of::<Line>()
             + self.targets.len() * (size_of::<Target>() + 48)
             + self.pictures.len() * size_of::<Picture>()
     }
+}
+
+/// Tessellates what does not move with a wide part, as egui would on physical pixels of
+/// this size, and leaves the rest.
+pub(super) fn set_ground(slug: &mut Slug, pixels_per_point: f32) {
+    let options = TessellationOptions::default();
+    let mut tessellator = Tessellator::new(pixels_per_point, options, [1, 1], Vec::new());
+    for mark in slug.marks.iter().filter(|mark| !mark.scrolls) {
+        let shape = RectShape::filled(mark.rect, mark.radius, mark.fill);
+        tessellator.tessellate_rect(&shape, &mut slug.ground);
+    }
+    slug.marks.retain(|mark| mark.scrolls);
 }
 
 fn galley_bytes(galley: &Galley) -> usize {

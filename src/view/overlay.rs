@@ -43,7 +43,16 @@ fn prompt_ui(view: &mut TranscriptView, ui: &Ui, geometry: Geometry, source: &mu
     if row == top.row && (top.y > -10.0 || height > HEADER as f32) {
         return;
     }
-    let Some(words) = prompt_words(source, row) else { return };
+    let id = source.row(row).id;
+    let known = view.prompt.as_ref().filter(|(prompt, _)| *prompt == id);
+    let words = match known {
+        Some((_, words)) => words.clone(),
+        None => {
+            let Some(words) = prompt_words(source, row) else { return };
+            view.prompt = Some((id, words.clone()));
+            words
+        }
+    };
     let palette = view.palette();
     let rect = Rect::from_min_size(
         geometry.rect.min,
@@ -126,13 +135,6 @@ fn pill_ui(view: &mut TranscriptView, ui: &Ui, geometry: Geometry, source: &dyn 
     let radius = CornerRadius::same(16);
     let fill = if response.hovered() { palette.line } else { palette.raised };
     let painter = ui.painter_at(geometry.rect);
-    let shadow = egui::Shadow {
-        offset: [0, 3],
-        blur: 12,
-        spread: 0,
-        color: palette.code.gamma_multiply(0.6),
-    };
-    painter.add(shadow.as_shape(rect, radius));
     painter.rect(rect, radius, fill, Stroke::new(1.0, palette.line), egui::StrokeKind::Inside);
     let icon_font = FontId::new(14.0, egui::FontFamily::Name(face::ICON_NAME.into()));
     painter.text(

@@ -35,7 +35,7 @@ pub(crate) fn transcript(
                 wide(view, &painter, place, slug, origin);
             }
             Some(slug) => {
-                marks(slug, origin, &mut shapes);
+                ground(slug, origin, &mut shapes);
                 lines(view, slug, origin, &mut shapes);
             }
             None => waiting(view, place, origin, geometry, &mut shapes),
@@ -54,10 +54,11 @@ pub(crate) fn transcript(
     view.visible.placed = placed;
 }
 
-fn marks(slug: &Slug, origin: Pos2, shapes: &mut Vec<Shape>) {
-    for mark in &slug.marks {
-        let rect = mark.rect.translate(origin.to_vec2());
-        shapes.push(RectShape::filled(rect, mark.radius, mark.fill).into());
+fn ground(slug: &Slug, origin: Pos2, shapes: &mut Vec<Shape>) {
+    if !slug.ground.is_empty() {
+        let mut mesh = slug.ground.clone();
+        mesh.translate(origin.to_vec2());
+        shapes.push(Shape::mesh(mesh));
     }
 }
 
@@ -77,16 +78,16 @@ fn wide(view: &TranscriptView, painter: &Painter, place: &Placed, slug: &Slug, o
     let shift = view.shift(place.id);
     let moved = origin - vec2(shift, 0.0);
     let color = view.palette().text;
-    for mark in slug.marks.iter().filter(|mark| !mark.scrolls) {
-        painter.rect_filled(mark.rect.translate(origin.to_vec2()), mark.radius, mark.fill);
-    }
+    let mut standing = Vec::new();
+    ground(slug, origin, &mut standing);
+    painter.extend(standing);
     painter.extend(slug.lines.iter().filter(|l| !l.scrolls).map(|line| text(line, origin, color)));
     let clip = Rect::from_min_max(
         origin + vec2(window.left, 0.0),
         origin + vec2(window.right, slug.height),
     );
     let inner = painter.with_clip_rect(painter.clip_rect().intersect(clip));
-    for mark in slug.marks.iter().filter(|mark| mark.scrolls) {
+    for mark in &slug.marks {
         inner.rect_filled(mark.rect.translate(moved.to_vec2()), mark.radius, mark.fill);
     }
     inner.extend(slug.lines.iter().filter(|l| l.scrolls).map(|line| text(line, moved, color)));

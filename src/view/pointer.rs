@@ -35,10 +35,20 @@ pub(crate) fn targets(
 ) -> Option<(Rect, Option<Click>)> {
     let mut hovered = None;
     let placed = std::mem::take(&mut view.visible.placed);
-    messages(ui, geometry, id, &placed);
+    let aloud = is_read_aloud(ui, id);
+    if aloud {
+        messages(ui, geometry, id, &placed);
+    }
+    // Targets far from a mouse cannot be hit by it; other ways of pointing need them all.
+    let everywhere = aloud || needs_all_targets(ui);
+    let pointer = ui.input(|input| input.pointer.latest_pos());
     for place in &placed {
         let Some(slug) = &place.slug else { continue };
         let origin = geometry.origin(place, ui.pixels_per_point()).to_vec2();
+        let span = origin.y - REACH..=origin.y + place.height + REACH;
+        if !everywhere && !pointer.is_some_and(|pos| span.contains(&pos.y)) {
+            continue;
+        }
         for (i, target) in slug.targets.iter().enumerate() {
             let shift = if target.scrolls { view.shift(place.id) } else { 0.0 };
             let rect = target.rect.translate(origin - vec2(shift, 0.0)).intersect(geometry.rect);
@@ -59,6 +69,24 @@ pub(crate) fn targets(
     }
     view.visible.placed = placed;
     hovered
+}
+
+/// Distance from the pointer within which targets react, in points: further than a hand
+/// moves between two frames.
+const REACH: f32 = 400.0;
+
+/// True while something else than a mouse may choose a target: a finger, or the Tab key.
+fn needs_all_targets(ui: &Ui) -> bool {
+    let focused = ui.ctx().memory(|memory| memory.focused().is_some());
+    focused
+        || ui.input(|input| {
+            input.any_touches() || input.has_touch_screen() || input.key_pressed(egui::Key::Tab)
+        })
+}
+
+/// True while a screen reader or a test asks what is shown.
+fn is_read_aloud(ui: &Ui, id: Id) -> bool {
+    ui.ctx().accesskit_node_builder(id, |_node| ()).is_some()
 }
 
 /// One node for each visible message, so that a screen reader can read what is shown.
@@ -91,7 +119,12 @@ fn target_ui(
     let response = match &target.action {
         Action::Link(address, _) => {
             response.widget_info(|| WidgetInfo::labeled(Role::Link, true, &**address));
-            response.on_hover_text_at_pointer(where_to(address))
+            // Spelling an address out costs more than all else here, so only when asked.
+            if response.hovered() {
+                response.on_hover_text_at_pointer(where_to(address))
+            } else {
+                response
+            }
         }
         Action::Toggle(_) | Action::Copy(_) | Action::Wrap(_) => {
             response.widget_info(|| WidgetInfo::labeled(Role::Button, true, &target.spoken));

@@ -82,6 +82,8 @@ pub struct TranscriptView {
     copy_wanted: bool,
     /// Rows, and lines of the last of them, when the end was last on screen.
     pub(crate) seen: (usize, u16),
+    /// The prompt that is being answered where the reader is, in short.
+    pub(crate) prompt: Option<(MessageId, String)>,
     /// Width of the column in the last frame.
     width: f32,
     palette: Arc<Palette>,
@@ -134,6 +136,7 @@ impl TranscriptView {
             copied: None,
             copy_wanted: false,
             seen: (0, 0),
+            prompt: None,
             width: COLUMN_MAX,
             palette: Arc::new(theme::palette(ctx.theme())),
             unsettled: true,

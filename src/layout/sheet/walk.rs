@@ -24,6 +24,17 @@ use crate::{
     model::{GroupPlace, Message, MessageId, RowKind, Source},
 };
 
+/// What fills the viewport.
+#[derive(Default)]
+struct Filled {
+    placed: Vec<Placed>,
+    /// Bottom of the last slug, in points from the viewport's top.
+    bottom: f64,
+    /// There is nothing further.
+    ended: bool,
+    last_row: usize,
+}
+
 /// A place while walking over slugs.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Cursor {
@@ -100,8 +111,35 @@ impl Walk<'_, '_, '_> {
         (at, offset)
     }
 
-    /// Applies the scroll that is due and keeps the place within the sheet.
-    pub(super) fn scroll(&mut self, at: &mut (Cursor, f64)) {
+    /// Applies the scroll that is due and shows what stands there, within the sheet.
+    pub(super) fn show(&mut self, mut at: (Cursor, f64)) -> Visible {
+        let delta = self.scroll(&mut at);
+        let room = f64::from(self.page.height);
+        let mut filled = self.fill(at);
+        if filled.ended && filled.bottom + FOOT < room {
+            // The end stands higher than it may, so all of it moves down.
+            at.1 -= room - filled.bottom - FOOT;
+            self.normalise(&mut at);
+            filled = self.fill(at);
+        }
+        let is_near = filled.ended && filled.bottom + FOOT < room + END_SLACK;
+        if is_near && delta > 0.0 {
+            self.sheet.following = true;
+        }
+        let Filled { placed, bottom, ended, last_row } = filled;
+        self.anchor(&placed, at.0, at.1);
+        self.ask(at.0.row, last_row);
+        Visible {
+            more: self.sheet.more,
+            top: self.top_of(at.0) + at.1,
+            total: self.sheet.heights.total() + FOOT,
+            placed,
+            at_end: ended && bottom <= room + END_SLACK,
+        }
+    }
+
+    /// Applies the scroll that is due; gives how far it went.
+    fn scroll(&mut self, at: &mut (Cursor, f64)) -> f64 {
         let delta = std::mem::take(&mut self.sheet.pending_scroll);
         if delta.abs() > 8.0 * f64::from(self.page.height) {
             let top = self.top_of(at.0) + at.1 + delta;
@@ -110,15 +148,7 @@ impl Walk<'_, '_, '_> {
             at.1 += delta;
         }
         self.normalise(at);
-        let below = self.below(*at);
-        let room = f64::from(self.page.height);
-        if below < room + END_SLACK && (delta > 0.0 || self.sheet.following) {
-            self.sheet.following = true;
-        }
-        if below < room {
-            at.1 -= room - below;
-            self.normalise(at);
-        }
+        delta
     }
 
     /// Moves the cursor so that the offset lies within its slug.
@@ -145,59 +175,44 @@ impl Walk<'_, '_, '_> {
         }
     }
 
-    /// Points from a place to the end, counted only until they fill the viewport twice.
-    fn below(&mut self, (mut at, offset): (Cursor, f64)) -> f64 {
-        let enough = 2.0 * f64::from(self.page.height);
-        let mut sum = self.height(at) - offset;
-        while sum < enough {
-            let Some(next) = self.next(at) else { return sum + FOOT };
-            at = next;
-            sum += self.height(at);
-        }
-        sum
-    }
-
-    pub(super) fn collect(&mut self, (first, offset): (Cursor, f64)) -> Visible {
-        let mut placed = Vec::new();
-        let mut y = -offset;
-        let mut at = Some(first);
-        let mut last = first;
-        let mut at_end = false;
-        while let Some(cursor) = at {
-            if y >= f64::from(self.page.height) {
-                break;
+    /// Places slugs from a cursor on until they fill the viewport or end.
+    fn fill(&mut self, (first, offset): (Cursor, f64)) -> Filled {
+        let room = f64::from(self.page.height);
+        let mut filled = Filled { bottom: -offset, last_row: first.row, ..Filled::default() };
+        let mut at = first;
+        while filled.bottom < room {
+            let count = self.slug_count(at.row);
+            if count > 0 {
+                filled.last_row = at.row;
             }
-            let height = self.height(cursor);
-            placed.push(self.place(cursor, y, height));
-            y += height;
-            last = cursor;
-            at = self.next(cursor);
-            at_end = at.is_none();
+            while at.slug < count && filled.bottom < room {
+                let placed = self.place(at, filled.bottom);
+                filled.bottom += f64::from(placed.height);
+                filled.placed.push(placed);
+                at.slug += 1;
+            }
+            if at.slug >= count {
+                at = Cursor { row: at.row + 1, slug: 0 };
+                if at.row >= self.source.len() {
+                    filled.ended = true;
+                    break;
+                }
+            }
         }
-        at_end &= y <= f64::from(self.page.height) + END_SLACK;
-        self.anchor(&placed, first, offset);
-        self.ask(first.row, last.row);
-        Visible {
-            more: self.sheet.more,
-            top: self.top_of(first) + offset,
-            total: self.sheet.heights.total() + FOOT,
-            placed,
-            at_end,
-        }
+        filled
     }
 
-    fn place(&mut self, at: Cursor, y: f64, height: f64) -> Placed {
+    fn place(&mut self, at: Cursor, y: f64) -> Placed {
         let message = self.source.row(at.row).id;
         let slug = self.slug(at);
-        let spec = self.composed(at.row).and_then(|composed| composed.specs.get(at.slug));
+        let spec = self.sheet.composed.get(&message).and_then(|c| c.specs.get(at.slug));
         let (key, look) = spec.map(|spec| (spec.key, spec.look)).unwrap_or_default();
-        Placed {
-            row: at.row,
-            id: SlugId { message, key, look },
-            y: y as f32,
-            slug,
-            height: height as f32,
-        }
+        let height = match &slug {
+            Some(slug) => slug.height,
+            None => self.height(at) as f32,
+        };
+        let id = SlugId { message, key, look };
+        Placed { row: at.row, id, y: y as f32, slug, height }
     }
 
     /// Notes the place, at the first slug that is really there: what stands above a page
@@ -226,7 +241,11 @@ impl Walk<'_, '_, '_> {
     fn ask(&mut self, first: usize, last: usize) {
         let from = first.saturating_sub(AHEAD_ROWS);
         let to = (last + 1 + AHEAD_ROWS).min(self.source.len());
-        self.source.want(from..to);
+        let wish = (self.sheet.source_version, from..to);
+        if self.sheet.wish != wish {
+            self.source.want(from..to);
+            self.sheet.wish = wish;
+        }
     }
 
     fn top_of(&mut self, at: Cursor) -> f64 {
