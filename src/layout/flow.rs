@@ -18,9 +18,11 @@ use crate::{
 /// Text in one slug, at most about this many bytes.
 pub const SLUG_BYTES: usize = 4096;
 /// Code or output lines in one slug.
-pub const SLUG_LINES: usize = 64;
+pub const SLUG_LINES: usize = 32;
 /// Code lines in one slug of an open tail.
 const OPEN_SLUG_LINES: usize = 8;
+/// Rows of a table in one slug of an open tail.
+const OPEN_SLUG_ROWS: usize = 2;
 /// Rows of a table in one slug.
 pub const SLUG_ROWS: usize = 24;
 
@@ -298,6 +300,10 @@ impl<'a> Flow<'a> {
         if self.open { OPEN_SLUG_LINES } else { SLUG_LINES }
     }
 
+    fn slug_rows(&self) -> usize {
+        if self.open { OPEN_SLUG_ROWS } else { SLUG_ROWS }
+    }
+
     fn width(&self) -> f32 {
         (ESTIMATE_WIDTH - self.frame.left - self.frame.right).max(80.0)
     }
@@ -448,7 +454,7 @@ impl<'a> Flow<'a> {
         self.gap(BLOCK_GAP);
         let mut first = 0;
         loop {
-            let last = (first + SLUG_ROWS).min(rows);
+            let last = (first + self.slug_rows()).min(rows);
             let shown = last - first + usize::from(first == 0);
             let range = first as u32..last as u32;
             self.push(Content::Table(at.clone(), range), shown as f32 * 34.0);

@@ -13,7 +13,7 @@ use std::{
 use smallvec::SmallVec;
 
 use crate::{
-    layout::{Voice, registry::Change},
+    layout::{Voice, registry::Change, table},
     model::{Alert, Block, BlockKind, Image, MessageId, ToolResult},
 };
 
@@ -333,12 +333,14 @@ impl Content {
     pub fn hash_text(&self, hasher: &mut impl Hasher) {
         if let Self::Prose(at, _)
         | Self::Verbatim(at, _)
-        | Self::Table(at, _)
         | Self::CodeHeader(at)
         | Self::Summary(at, ..) = self
         {
             // Writing into a hasher cannot fail.
             let _infallible = write!(Written(hasher), "{:?}", at.block());
+        }
+        if let Self::Table(at, rows) = self {
+            table::hash_text(at, rows, hasher);
         }
         if let Self::Code(at, range) = self
             && let BlockKind::Code { text, closed, .. } = &at.block().kind

@@ -1,6 +1,9 @@
 //! Tables: column widths from the cells that matter, rows in slugs, rules between them.
 
-use std::ops::Range;
+use std::{
+    hash::{Hash as _, Hasher},
+    ops::Range,
+};
 
 use egui::{Align, CornerRadius, Rect, pos2, vec2};
 
@@ -71,6 +74,21 @@ fn rule(stick: &mut Stick<'_>, width: f32, thickness: f32, color: egui::Color32)
     let rect = Rect::from_min_size(pos2(stick.left, stick.y), vec2(width, thickness));
     stick.mark(rect, CornerRadius::ZERO, color);
     stick.y += thickness;
+}
+
+/// Hashes what rows of a table look like while it arrives: their own cells, and those that
+/// decide on the widths of its columns.
+pub(super) fn hash_text(at: &BlockRef, rows: &Range<u32>, hasher: &mut impl Hasher) {
+    let BlockKind::Table { align, header, rows: all } = &at.block().kind else { return };
+    let shown = all.get(rows.start as usize..rows.end as usize).unwrap_or_default();
+    for cell in header.iter().chain(shown.iter().flatten()) {
+        (&cell.text, cell.runs.len()).hash(hasher);
+    }
+    for (column, align) in align.iter().enumerate() {
+        longest(all, column).iter().for_each(|cell| cell.text.hash(hasher));
+        // Whether a column is one of numbers decides where its cells stand.
+        (text_align(*align, all, column) as u8).hash(hasher);
+    }
 }
 
 struct Columns {

@@ -135,6 +135,15 @@ fn streaming_sets_the_open_tail_and_nothing_else() {
     assert!(mean < 1.6, "{mean}");
 }
 
+/// Rows of a table that are there stay set while others arrive.
+#[test]
+fn a_streaming_table_sets_its_last_rows_anew() {
+    let rows: String = (100..160).map(|i| format!("| row {i} | {i} | some words |\n")).collect();
+    let counts = streamed(&format!("| name | count | words |\n|---|---|---|\n{rows}"), 9);
+    let mean = counts.iter().sum::<u64>() as f64 / counts.len() as f64;
+    assert!(mean < 3.0, "{mean}: {counts:?}");
+}
+
 /// L16: what a frame lays out does not know how long the history is.
 #[test]
 fn l16_the_first_frame_costs_the_same_at_any_length() {
