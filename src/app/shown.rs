@@ -111,7 +111,10 @@ impl Subject for Shown {
 
     fn begin_reply(&mut self, text: &str) {
         self.source.begin(text);
-        self.view.jump(Jump::End);
+        match &mut self.reference {
+            Some(reference) => reference.follow_end(),
+            None => self.view.jump(Jump::End),
+        }
     }
 
     fn feed_reply(&mut self, characters: usize) -> bool {

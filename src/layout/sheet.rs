@@ -31,7 +31,7 @@ use crate::{
 };
 
 /// Default size of the cache of set slugs.
-pub const CACHE_BYTES: usize = 16 * 1024 * 1024;
+pub const CACHE_BYTES: usize = 12 * 1024 * 1024;
 /// Room under the last slug, in points.
 const FOOT: f64 = 32.0;
 /// Composed messages that are kept.

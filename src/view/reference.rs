@@ -26,6 +26,8 @@ pub struct ReferenceView {
     offset: f64,
     started: bool,
     pending: f64,
+    /// The end stays on screen while the last message grows.
+    following: bool,
     shown: usize,
     waiting: bool,
 }
@@ -34,6 +36,12 @@ impl ReferenceView {
     /// Scrolls by points; downward is positive.
     pub fn scroll_by(&mut self, points: f64) {
         self.pending += points;
+        self.following = false;
+    }
+
+    /// Goes to the end and stays there.
+    pub fn follow_end(&mut self) {
+        self.following = true;
     }
 
     /// Messages on screen in the last frame.
@@ -105,6 +113,10 @@ impl ReferenceView {
             self.pending -= room - 100.0;
         }
         self.row = self.row.min(source.len() - 1);
+        if self.following {
+            self.row = source.len() - 1;
+            self.offset = f64::from(self.height(source, self.row)) - room;
+        }
         self.offset += std::mem::take(&mut self.pending);
         while self.offset < 0.0 && self.row > 0 {
             self.row -= 1;

@@ -31,7 +31,7 @@ const TAIL_BYTES: Range<usize> = 1 << 10..1 << 20;
 const TAIL_TOKENS: usize = 128 << 10;
 /// What the compiled expressions of all languages in use may take, in MB as they were
 /// measured: a mixed conversation would otherwise hold a hundred of them.
-const COMPILED_MB: usize = 36;
+const COMPILED_MB: usize = 30;
 
 /// The grammars, and what is remembered between texts.
 pub(super) struct Parser {
