@@ -290,9 +290,17 @@ struct Recorded {
     blocks: Vec<String>,
 }
 
+/// What the reference parser gave, from the folder that `LETTERPRESS_VECTORS` names;
+/// nothing, with a line that says so, when it names none.
+#[expect(clippy::print_stdout, reason = "a skipped test says that it was skipped")]
 fn recorded() -> Vec<Recorded> {
-    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/corpora/presenter/grammar_oracle.json");
+    let Some(folder) = std::env::var_os("LETTERPRESS_VECTORS") else {
+        println!("skipped: LETTERPRESS_VECTORS is not set");
+        return Vec::new();
+    };
+    let path = std::path::Path::new(&folder).join("grammar_oracle.json");
     let cases: Vec<Value> = serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap();
+    assert!(cases.len() >= 2000, "{} recorded inputs", cases.len());
     cases.iter().map(Recorded::of).collect()
 }
 
@@ -322,7 +330,6 @@ fn dump_unmarked(blocks: &[TagBlock]) -> Vec<String> {
 #[test]
 fn recorded_blocks_whole() {
     let cases = recorded();
-    assert_eq!(cases.len(), 2000);
     let vocabulary = standard();
     for case in &cases {
         assert_eq!(dump_unmarked(&parse_tags(&vocabulary, &case.input)), case.blocks, "{case:?}");
