@@ -145,7 +145,8 @@ pub fn compose(
     match &message.role {
         Role::User => user(&mut flow, parts, registry),
         Role::Assistant => assistant(&mut flow, message, parts, around, registry),
-        Role::Tool | Role::System => loose_parts(&mut flow, parts, registry),
+        Role::Tool => loose_parts(&mut flow, parts, registry),
+        Role::System => host(&mut flow, parts, registry),
         Role::Custom(name) => custom(&mut flow, name, own.is_some(), parts, registry),
     }
     done(flow)
@@ -347,14 +348,8 @@ fn loose_parts(flow: &mut Flow<'_>, parts: &[Part], registry: &Registry) {
     }
 }
 
-/// A message of another role. What the host program says comes as a notice followed by
-/// the records behind it, which stay folded until they are asked for.
+/// A message of another role.
 fn custom(flow: &mut Flow<'_>, name: &Arc<str>, known: bool, parts: &[Part], registry: &Registry) {
-    if let Some((Part::Notice(word), rest)) = parts.split_first()
-        && rest.iter().all(|part| matches!(part, Part::Raw(_)))
-    {
-        return records(flow, word, rest);
-    }
     if !known
         && !parts
             .iter()
@@ -363,7 +358,19 @@ fn custom(flow: &mut Flow<'_>, name: &Arc<str>, known: bool, parts: &[Part], reg
         flow.label(caption(name, Tone::Faint));
         flow.gap(4.0);
     }
-    loose_parts(flow, parts, registry);
+    host(flow, parts, registry);
+}
+
+/// What the host program says: a notice and the records behind it fold into one line.
+fn host(flow: &mut Flow<'_>, parts: &[Part], registry: &Registry) {
+    match parts.split_first() {
+        Some((Part::Notice(word), rest))
+            if rest.iter().all(|part| matches!(part, Part::Raw(_))) =>
+        {
+            records(flow, word, rest);
+        }
+        _ => loose_parts(flow, parts, registry),
+    }
 }
 
 fn records(flow: &mut Flow<'_>, word: &Notice, rest: &[Part]) {

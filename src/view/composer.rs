@@ -207,7 +207,8 @@ impl Composer {
     /// Escape stops, wherever the focus is: a text box loses it by the same key.
     fn escape(&mut self, ui: &Ui, snapshot: &Snapshot, wishes: &mut Vec<Wish>) {
         let composing = ui.input(|input| input.events.iter().any(|e| matches!(e, Event::Ime(_))));
-        if composing || !ui.input(|input| input.key_pressed(Key::Escape)) {
+        let dialog = ui.ctx().memory(|memory| memory.top_modal_layer().is_some());
+        if composing || dialog || !ui.input(|input| input.key_pressed(Key::Escape)) {
             return;
         }
         if snapshot.phase.is_busy() {

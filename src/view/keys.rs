@@ -24,7 +24,9 @@ pub(crate) fn scroll(view: &mut TranscriptView, ui: &Ui, ground: &Response, sour
     let copy = ui.input(|input| input.events.iter().any(|event| matches!(event, Event::Copy)));
     let typing = ui.ctx().memory(|memory| memory.focused().is_some_and(|id| id != ground.id))
         && ui.ctx().egui_wants_keyboard_input();
-    if typing {
+    // A dialog has the keys while it is open.
+    let dialog = ui.ctx().memory(|memory| memory.top_modal_layer().is_some());
+    if typing || dialog {
         return;
     }
     if copy && view.selection.is_some() {

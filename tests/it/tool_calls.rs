@@ -330,6 +330,24 @@ fn reasoning_is_open_while_it_arrives_and_folded_after() {
 }
 
 #[test]
+fn records_of_the_host_program_are_folded() {
+    use letterpress::model::{Notice, NoticeKind, Raw};
+    let word = Notice {
+        kind: NoticeKind::Other("housekeeping".into()),
+        text: Text::unparsed("2 progress records"),
+    };
+    let record = Raw { label: "progress record".into(), text: "{}".into(), line: SourceLine(7) };
+    let parts = vec![Part::Notice(word), Part::Raw(record.clone()), Part::Raw(record)];
+    for role in [Role::System, Role::Custom("host".into())] {
+        let message = message(role, parts.clone());
+        let shown = |open| words(&specs(&message, &Registry::default(), open));
+        assert!(!shown(false).contains("progress record |"), "{}", shown(false));
+        assert!(shown(false).contains("2 progress records"));
+        assert_eq!(shown(true).matches("line 7").count(), 2);
+    }
+}
+
+#[test]
 fn counts_are_short() {
     use letterpress::layout::compose::short_count;
     let rows = [(999, "999"), (1000, "1.0k"), (9999, "9.9k"), (10_000, "10k"), (123_456, "123k")];

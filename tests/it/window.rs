@@ -145,6 +145,20 @@ fn copy_takes_the_code_and_no_escape_sequences() {
     assert_eq!(copied.as_deref(), Some("let answer = 42;"));
 }
 
+#[test]
+fn escape_closes_the_manual_and_keys_stay_in_it() {
+    let mut harness = harness(vec![fixture("group.jsonl")]);
+    harness.key_press(Key::F1);
+    settle(&mut harness);
+    assert!(harness.query_by_label_contains("Reads conversations").is_some());
+    harness.key_press_modifiers(Modifiers::COMMAND, Key::O);
+    settle(&mut harness);
+    assert!(harness.query_by_label("Read 3 files, searched 1 pattern, open").is_none());
+    harness.key_press(Key::Escape);
+    settle(&mut harness);
+    assert!(harness.query_by_label_contains("Reads conversations").is_none());
+}
+
 /// Invariant: idle means zero frames.
 #[test]
 fn an_idle_window_asks_for_no_frame() {
