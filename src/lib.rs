@@ -89,6 +89,7 @@ pub mod perf;
 
 pub mod markdown;
 pub mod markup;
+pub mod tools;
 pub mod transcript;
 pub mod wire;
 

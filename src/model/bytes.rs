@@ -72,6 +72,7 @@ impl ToolResult {
             + self.call_id.len()
             + self.tool_name.len()
             + self.output.heap_bytes()
+            + self.told.as_ref().map_or(0, |told| told.len())
             + self.images.iter().map(|image| size_of::<Image>() + image.heap_bytes()).sum::<usize>()
             + value_bytes(&self.details)
     }

@@ -2,7 +2,11 @@
 
 use std::sync::Arc;
 
-use super::message::Image;
+use super::{
+    approval::{ApprovalId, Decision, ToolUse},
+    id::MessageId,
+    message::Image,
+};
 
 /// Names one thing that the user wrote, so that its fate can be told. Whoever sends it
 /// chooses a number that it has not used before.
@@ -34,6 +38,24 @@ pub enum Command {
     SetSystem(Option<Arc<str>>),
     /// How many tokens a reply may have from now on.
     SetMaxTokens(Option<u32>),
+    /// What the model may do with tools from now on.
+    SetTools(ToolUse),
+    /// The user's word on a call. One that is not asked about any more is let pass.
+    Decide {
+        /// The question.
+        approval: ApprovalId,
+        /// What the user wants.
+        decision: Decision,
+        /// What he says with it; the model reads it.
+        feedback: Option<Draft>,
+    },
+    /// Stop one running call. The turn goes on with its result.
+    StopCall {
+        /// The message that holds it.
+        message: MessageId,
+        /// Its id.
+        call_id: Arc<str>,
+    },
 }
 
 /// What the user wrote.

@@ -2,6 +2,7 @@
 //!
 //! Pure data and pure functions: no clock, no environment, no IO.
 
+pub mod approval;
 pub mod block;
 mod bytes;
 pub mod character;
@@ -15,6 +16,9 @@ pub mod source;
 pub mod stream;
 pub mod tool;
 
+pub use approval::{
+    Approval, ApprovalId, Change, Concern, Decision, Offer, Scope, Subject, ToolUse,
+};
 pub use block::{Alert, Align, Block, BlockKind, Hygiene, ListItem, RichText, Run, Style};
 pub use command::{Attachment, Command, Draft, ThinkingLevel, Ticket};
 pub use id::{MessageId, SourceLine, Warning};

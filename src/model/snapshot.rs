@@ -3,6 +3,7 @@
 use std::{sync::Arc, time::Instant};
 
 use super::{
+    approval::{Approval, ToolUse},
     command::{Draft, ThinkingLevel, Ticket},
     id::MessageId,
     list::List,
@@ -34,6 +35,8 @@ pub struct Snapshot {
     pub usage: Usage,
     /// What answers the next prompt.
     pub settings: Settings,
+    /// The call that waits for the user's word.
+    pub question: Option<Arc<Approval>>,
     /// What waits to be said.
     pub queued: Arc<[Arc<Draft>]>,
     /// The fate of what the user wrote last, oldest first.
@@ -71,6 +74,16 @@ pub enum Phase {
     },
     /// The reply is arriving.
     Streaming,
+    /// The reply is there, and its calls are being run.
+    Working {
+        /// When it was there.
+        since: Instant,
+    },
+    /// A call waits for the user's word.
+    Asking {
+        /// Since when.
+        since: Instant,
+    },
     /// The reply was arriving, and then no byte came for a while.
     Stalled {
         /// When the last one came.
@@ -110,6 +123,10 @@ pub struct Settings {
     pub thinking: ThinkingLevel,
     /// Tokens a reply may have; none leaves it to the provider.
     pub max_tokens: Option<u32>,
+    /// What it may do with tools.
+    pub tools: ToolUse,
+    /// The folder that its tools work in, for people.
+    pub workspace: Option<Arc<str>>,
 }
 
 /// What became of something that the user wrote.

@@ -34,6 +34,8 @@ pub struct ToolResult {
     pub is_error: bool,
     /// Its text.
     pub output: Output,
+    /// What the model reads, where that is not the output as it is.
+    pub told: Option<Arc<str>>,
     /// Its pictures.
     pub images: Vec<Image>,
     /// Structured extras of the source (exit code, diff …), else null.

@@ -175,6 +175,7 @@ impl Presenter {
             tool_name: Arc::clone(&call.name),
             is_error: true,
             output: Output::plain(text),
+            told: None,
             images: Vec::new(),
             details: Value::Null,
         };

@@ -39,7 +39,7 @@ pub(super) fn repeats(kind: NoteKind, tool: &str) -> String {
 
 /// What the model reads as the answer to its call; never empty.
 pub(super) fn answer(form: CallForm, tool: &str, result: &ToolResult) -> Arc<str> {
-    let output = match &*result.output.source {
+    let output = match result.told.as_deref().unwrap_or(&result.output.source) {
         "" if result.images.is_empty() => NO_OUTPUT,
         "" => NO_TEXT,
         output => output,

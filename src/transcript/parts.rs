@@ -183,6 +183,7 @@ impl Loaded {
             tool_name: tool_name.into(),
             is_error,
             output: self.output(&text),
+            told: None,
             images,
             details: Value::Null,
         }

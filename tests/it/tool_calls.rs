@@ -89,6 +89,7 @@ fn result(text: &str) -> ToolResult {
         tool_name: Arc::from("tool"),
         is_error: false,
         output: Output::plain(text),
+        told: None,
         images: Vec::new(),
         details: serde_json::Value::Null,
     }

@@ -209,7 +209,11 @@ fn say_phase(phase: Phase) {
             say(&format!("letterpress: trying again in {wait:.1} s (attempt {attempt} of {of})"));
         }
         Phase::Stalled { .. } => say("letterpress: nothing has come for a while; still waiting"),
-        Phase::Idle | Phase::Waiting { .. } | Phase::Streaming => {}
+        Phase::Idle
+        | Phase::Waiting { .. }
+        | Phase::Streaming
+        | Phase::Working { .. }
+        | Phase::Asking { .. } => {}
     }
 }
 

@@ -6,10 +6,14 @@ use std::{collections::VecDeque, sync::Arc, time::Instant};
 
 use tokio::{sync::mpsc::Receiver, time::Instant as TokioInstant};
 
-use super::{Shared, arrival::Arrival, publish::Publisher, talk::Talk};
-use crate::model::{
-    Command, Draft, Entry, Fate, Phase, Receipt, Refusal, Settings, Snapshot, Usage,
-    stream::{EndState, RateWindow, StreamWarning},
+use super::{Shared, arrival::Arrival, publish::Publisher, talk::Talk, workbench::Workbench};
+use crate::{
+    model::{
+        ApprovalId, Attachment, Command, Decision, Draft, Entry, Fate, Phase, Receipt, Refusal,
+        Settings, Snapshot, Usage,
+        stream::{EndState, RateWindow, StreamWarning},
+    },
+    presenter::Feedback,
 };
 
 /// Prompts that may wait while a turn goes on.
@@ -25,6 +29,10 @@ pub(super) struct Actor {
     publisher: Publisher,
     talk: Talk,
     arrival: Arrival,
+    /// What runs the calls of this conversation.
+    bench: Option<Arc<dyn Workbench>>,
+    /// What the user said beside decisions, until the reply has its place.
+    beside: Vec<Arc<Draft>>,
     /// What is shown of the reply that is arriving.
     arriving: Option<Entry>,
     settings: Settings,
@@ -63,8 +71,13 @@ impl Actor {
         commands: Receiver<Command>,
         publisher: Publisher,
         settings: Settings,
+        bench: Option<Arc<dyn Workbench>>,
     ) -> Self {
-        let arrival = Arrival::new(shared.limits.frame);
+        let mut arrival = Arrival::new(shared.limits.frame);
+        if bench.is_some() {
+            arrival.expect_checkpoint();
+        }
+        let workspace = bench.as_ref().and_then(|bench| bench.place());
         let is_demo = shared.provider(&settings.provider).is_some_and(|p| p.is_demo());
         let actor = Self {
             shared,
@@ -72,8 +85,10 @@ impl Actor {
             publisher,
             talk: Talk::new(),
             arrival,
+            bench,
+            beside: Vec::new(),
             arriving: None,
-            settings: Settings { is_demo, ..settings },
+            settings: Settings { is_demo, workspace, ..settings },
             phase: Phase::Idle,
             end: None,
             warnings: Vec::new(),
@@ -117,7 +132,7 @@ impl Actor {
             Command::Send(draft) => self.accept(&Arc::new(draft)),
             Command::EditLast(draft) => self.edit(&Arc::new(draft)),
             Command::Retry => self.forget_reply(),
-            Command::Stop => false,
+            Command::Stop | Command::Decide { .. } | Command::StopCall { .. } => false,
             other => {
                 self.set(other);
                 false
@@ -138,7 +153,15 @@ impl Actor {
                 return Turn::Stops(Stop::Wanted);
             }
             Some(Command::Send(draft)) => {
-                self.enqueue(Arc::new(draft));
+                self.hear(Arc::new(draft));
+                Turn::GoesOn
+            }
+            Some(Command::Decide { approval, decision, feedback }) => {
+                self.decide(approval, decision, feedback.map(Arc::new));
+                Turn::GoesOn
+            }
+            Some(Command::StopCall { message, call_id }) => {
+                self.arrival.stop_call(message, &call_id);
                 Turn::GoesOn
             }
             Some(other) => {
@@ -148,6 +171,30 @@ impl Actor {
         };
         self.publish();
         turn
+    }
+
+    /// Takes what the user wrote in the middle of a turn. While a call waits for his word,
+    /// that is a no to the call, and why.
+    fn hear(&mut self, draft: Arc<Draft>) {
+        let question = self.arrival.question().map(|(approval, _)| approval.id);
+        match question {
+            Some(approval) if !draft.is_blank() => {
+                self.decide(approval, Decision::Reject, Some(draft));
+            }
+            Some(_) | None => self.enqueue(draft),
+        }
+    }
+
+    fn decide(&mut self, approval: ApprovalId, decision: Decision, said: Option<Arc<Draft>>) {
+        let said = said.filter(|draft| !draft.is_blank());
+        let feedback = said.as_deref().map(feedback);
+        if self.arrival.decide(approval, decision, feedback, now()) {
+            self.beside.extend(said);
+            self.show();
+        } else if let Some(draft) = said {
+            // It was decided otherwise meanwhile, and what was said is still said.
+            self.enqueue(draft);
+        }
     }
 
     fn accept(&mut self, draft: &Arc<Draft>) -> bool {
@@ -235,27 +282,49 @@ impl Actor {
             Command::SetThinking(level) => self.settings.thinking = level,
             Command::SetSystem(text) => self.settings.system = text,
             Command::SetMaxTokens(limit) => self.settings.max_tokens = limit,
-            Command::Send(_) | Command::Stop | Command::Retry | Command::EditLast(_) => {}
+            Command::SetTools(tool_use) => self.settings.tools = tool_use,
+            Command::Send(_)
+            | Command::Stop
+            | Command::Retry
+            | Command::EditLast(_)
+            | Command::Decide { .. }
+            | Command::StopCall { .. } => {}
         }
     }
 
     fn publish(&self) {
         let arriving = self.arriving.as_ref().and_then(|entry| entry.message.usage);
+        let question = self.arrival.question();
         self.publisher.publish(Snapshot {
             version: 0,
             entries: self.talk.entries().clone(),
             arriving: self.arriving.clone(),
-            phase: self.phase,
+            phase: question.map_or(self.phase, |(_, since)| Phase::Asking { since }),
             end: self.end.clone(),
             warnings: self.warnings.as_slice().into(),
             allowance: Arc::clone(&self.allowance),
             usage: sum(self.usage, arriving.unwrap_or_default()),
             settings: self.settings.clone(),
+            question: question.map(|(approval, _)| Arc::clone(approval)),
             queued: self.queued.iter().map(Arc::clone).collect(),
             receipts: self.receipts.iter().cloned().collect(),
             aside: self.talk.aside().clone(),
         });
     }
+}
+
+/// What the user said beside a decision, as the model reads it.
+fn feedback(draft: &Draft) -> Feedback {
+    let mut feedback = Feedback { text: Arc::clone(&draft.text), images: Vec::new() };
+    for attachment in &draft.attachments {
+        match attachment {
+            Attachment::Image(image) => feedback.images.push(image.clone()),
+            Attachment::Document { name, text } => {
+                feedback.text = format!("{}\n\n[Document: {name}]\n{text}", feedback.text).into();
+            }
+        }
+    }
+    feedback
 }
 
 /// The clock that timers go by.

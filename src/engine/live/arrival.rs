@@ -2,14 +2,19 @@
 
 use std::{collections::VecDeque, sync::Arc, time::Instant};
 
-use super::{composition::Composition, provider::Answers};
+use super::{
+    composition::Composition,
+    hands::{Deed, Hands, Turned},
+    workbench::{Terms, Workbench},
+};
 use crate::{
     model::{
-        MessageId, StopReason, ToolState,
+        Approval, ApprovalId, Decision, MessageId, StopReason, ToolState,
         stream::{Close, EndState, StreamEvent},
     },
     presenter::{
-        Effect, Outcome, Presenter, Setup, Task,
+        Answer, BlockId, Call, Effect, EffectId, Feedback, NoteKind, Outcome, Presenter, Setup,
+        Task,
         pace::{Pace, PaceStep, Priority},
     },
 };
@@ -27,9 +32,30 @@ pub(super) struct Arrival {
     pace: Pace,
     frame: std::time::Duration,
     pub(super) composition: Composition,
-    answers: Answers,
+    pub(super) hands: Hands,
+    bench: Option<Arc<dyn Workbench>>,
+    pub(super) terms: Terms,
+    /// The call that is decided on or run, and its block.
+    current: Option<(BlockId, Arc<Call>)>,
+    /// The user said something beside a decision.
+    is_spoken_to: bool,
+    /// The model goes round in circles.
+    is_stuck: bool,
+    /// When the call that is run was started.
+    ran_since: Option<Instant>,
     /// Bytes of text, reasoning and arguments that came.
     received: usize,
+}
+
+/// What comes after a reply.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum After {
+    /// The model waits for the answers to its calls.
+    Goes,
+    /// The user's turn.
+    Rests,
+    /// The user's turn, because the model makes the same call over and over.
+    Stuck,
 }
 
 impl Arrival {
@@ -40,19 +66,44 @@ impl Arrival {
             pace: Pace::new(Some(frame)),
             frame,
             composition: Composition::new(id, "".into(), 0),
-            answers: Answers::default(),
+            hands: Hands::new(),
+            bench: None,
+            terms: Terms::default(),
+            current: None,
+            is_spoken_to: false,
+            is_stuck: false,
+            ran_since: None,
             received: 0,
         }
     }
 
     /// Begins a reply. What is left of the one before means nothing any more.
-    pub(super) fn begin(&mut self, id: MessageId, composition: Composition, answers: Answers) {
-        self.presenter.setup.tools = answers.tools();
-        self.answers = answers;
-        let _ended = self.presenter.begin(id);
+    pub(super) fn begin(
+        &mut self,
+        id: MessageId,
+        composition: Composition,
+        bench: Option<Arc<dyn Workbench>>,
+        terms: Terms,
+    ) {
+        let tools = bench.iter().flat_map(|bench| bench.tools());
+        self.presenter.setup.tools = tools.map(|tool| (tool.spec.name, tool.touch)).collect();
+        self.bench = bench;
+        self.terms = terms;
+        self.is_stuck = false;
+        self.is_spoken_to = false;
+        for effect in self.presenter.begin(id) {
+            if let Effect::Stop(id) = effect {
+                self.hands.let_go(id);
+            }
+        }
         self.pace.reset();
         self.composition = composition;
         self.received = 0;
+    }
+
+    /// The first change of the conversation will wait for a checkpoint.
+    pub(super) fn expect_checkpoint(&mut self) {
+        self.presenter.expect_checkpoint();
     }
 
     /// Takes an event. True when what is shown should be brought up to date now.
@@ -88,21 +139,103 @@ impl Arrival {
         self.flush(steps, now)
     }
 
-    /// Ends the reply, and shows all of it. True when the model waits for the answers to
-    /// its calls.
-    pub(super) fn end(&mut self, end: &EndState, now: Instant) -> bool {
+    /// Nothing more comes of the reply; its calls may still have to be run.
+    pub(super) fn end(&mut self, end: &EndState, now: Instant) {
         let effects = self.presenter.feed(&StreamEvent::End(end.clone()));
         self.carry_out(effects, now);
         self.present(now);
-        if !self.presenter.is_over() {
-            let effects = self.presenter.abort();
-            self.carry_out(effects, now);
-        }
+    }
+
+    /// Everything of the reply was shown, and every call has its result.
+    pub(super) fn is_over(&self) -> bool {
+        self.presenter.is_over()
+    }
+
+    /// Lets go of everything that is under way.
+    pub(super) fn abort(&mut self, now: Instant) {
+        let effects = self.presenter.abort();
+        self.carry_out(effects, now);
+    }
+
+    /// What comes after the reply.
+    pub(super) fn after(&mut self, end: &EndState) -> After {
         self.pace.reset();
         let has_room = matches!(
             end, EndState::Complete { reason, .. } if *reason != StopReason::Length
         );
-        has_room && !self.presenter.replies().is_empty() && self.presenter.interrupt().is_none()
+        // A rejection with words is an answer; without words the model has to wait for some.
+        let is_heard = self.presenter.interrupt().is_none() || self.is_spoken_to;
+        if !has_room || self.presenter.replies().is_empty() || !is_heard {
+            return After::Rests;
+        }
+        if self.is_stuck { After::Stuck } else { After::Goes }
+    }
+
+    /// The call that waits for the user's word, and since when.
+    pub(super) fn question(&self) -> Option<(&Arc<Approval>, Instant)> {
+        self.hands.question()
+    }
+
+    /// Takes what became of something that was started. True when what is shown should be
+    /// brought up to date now.
+    pub(super) fn take_deed(&mut self, deed: Deed, now: Instant) -> bool {
+        match self.hands.take(deed, self.composition.id()) {
+            Turned::Nothing => false,
+            Turned::Asks => {
+                self.set_state(ToolState::Waiting);
+                true
+            }
+            Turned::Output => {
+                let steps = self.pace.request(Priority::Normal, now);
+                self.flush(steps, now)
+            }
+            Turned::Outcome(id, outcome) => {
+                self.resolve(id, outcome, now);
+                true
+            }
+        }
+    }
+
+    /// The user's word on the call that waits for it. False when it is not asked about.
+    pub(super) fn decide(
+        &mut self,
+        approval: ApprovalId,
+        decision: Decision,
+        feedback: Option<Feedback>,
+        now: Instant,
+    ) -> bool {
+        let Some((id, is_approved)) = self.hands.decide(approval, decision) else { return false };
+        let outcome = match is_approved {
+            true => Outcome::Approved { feedback },
+            false => Outcome::Rejected { feedback },
+        };
+        self.resolve(id, outcome, now);
+        true
+    }
+
+    /// Stops one running call; its result says so.
+    pub(super) fn stop_call(&mut self, message: MessageId, call_id: &str) {
+        let is_here = message == self.composition.id();
+        if let Some(running) = self.hands.running().filter(|r| is_here && *r.call.id == *call_id) {
+            running.stop();
+        }
+    }
+
+    fn resolve(&mut self, id: EffectId, outcome: Outcome, now: Instant) {
+        if let (Outcome::Finished(_), Some((block, _)), Some(since)) =
+            (&outcome, &self.current, self.ran_since.take())
+        {
+            let millis = now.saturating_duration_since(since).as_millis();
+            self.composition.set_duration(block.ordinal, u64::try_from(millis).unwrap_or(u64::MAX));
+        }
+        let effects = self.presenter.resolved(id, outcome, now);
+        self.carry_out(effects, now);
+    }
+
+    fn set_state(&mut self, state: ToolState) {
+        if let Some((block, _)) = &self.current {
+            self.composition.set_call_state(block.ordinal, state);
+        }
     }
 
     fn flush(&mut self, steps: Vec<PaceStep>, now: Instant) -> bool {
@@ -132,12 +265,17 @@ impl Arrival {
                 self.composition.show_call(view);
             }
         }
+        if let (Some(running), Some((block, _))) = (self.hands.running(), &self.current)
+            && let Some(output) = running.look()
+        {
+            self.composition.set_output(block.ordinal, output);
+        }
         let effects = self.presenter.wake(now);
         self.carry_out(effects, now);
     }
 
-    fn block(&self, ordinal: u32) -> crate::presenter::BlockId {
-        crate::presenter::BlockId { message: self.composition.id(), ordinal }
+    fn block(&self, ordinal: u32) -> BlockId {
+        BlockId { message: self.composition.id(), ordinal }
     }
 
     /// Takes what the presenter has no use for.
@@ -167,8 +305,9 @@ impl Arrival {
         while let Some(effect) = effects.pop_front() {
             match effect {
                 Effect::Start { id, task, .. } => {
-                    let outcome = self.perform(task, now);
-                    effects.extend(self.presenter.resolved(id, outcome, now));
+                    if let Some(outcome) = self.perform(id, task, now) {
+                        effects.extend(self.presenter.resolved(id, outcome, now));
+                    }
                 }
                 Effect::Row(saying) => self.composition.say(&saying, now),
                 Effect::CallChanged(block) => self.composition.touch_call(block.ordinal),
@@ -178,15 +317,21 @@ impl Arrival {
                 }
                 Effect::Usage(usage) => self.composition.usage = Some(usage),
                 Effect::Answer(answer) => self.answer(answer),
-                Effect::Note(note) => self.composition.note(note),
-                // Everything is done at once, so there is nothing to let go of, and nobody is
-                // asked, so nobody says anything.
-                Effect::Stop(_) | Effect::Feedback { .. } | Effect::Over => {}
+                Effect::Note(note) => {
+                    self.is_stuck |= note.kind == NoteKind::Stuck;
+                    if matches!(note.kind, NoteKind::Stuck | NoteKind::Repeating) {
+                        self.composition.remark(note.block.ordinal, &note.text);
+                    }
+                    self.composition.note(note);
+                }
+                Effect::Stop(id) => self.hands.let_go(id),
+                Effect::Feedback { .. } => self.is_spoken_to = true,
+                Effect::Over => {}
             }
         }
     }
 
-    fn answer(&mut self, answer: crate::presenter::Answer) {
+    fn answer(&mut self, answer: Answer) {
         // A call that the cursor never showed has its row from here.
         if let Some(view) = self.presenter.call_view(answer.block) {
             self.composition.show_call(view);
@@ -194,25 +339,37 @@ impl Arrival {
         self.composition.answer(answer);
     }
 
-    fn perform(&mut self, task: Task, now: Instant) -> Outcome {
+    /// Does what can be done at once, and begins the rest.
+    fn perform(&mut self, id: EffectId, task: Task, now: Instant) -> Option<Outcome> {
         match task {
-            Task::Say(saying) => {
-                self.composition.say(&saying, now);
-                Outcome::Done
+            Task::Say(saying) => self.composition.say(&saying, now),
+            Task::ShowCall(view) => self.composition.show_call(view),
+            Task::AwaitCheckpoint => {
+                if self.bench.as_ref().is_some_and(|bench| self.hands.checkpoint(id, bench)) {
+                    return None;
+                }
             }
-            Task::ShowCall(view) => {
-                self.composition.show_call(view);
-                Outcome::Done
-            }
-            Task::AwaitCheckpoint => Outcome::Done,
-            // Only what plays no part outside this process is known by name, so there is
-            // nothing to ask about.
-            Task::Approve(call) => {
-                self.composition.set_call_state(call.block.ordinal, ToolState::Running);
-                Outcome::Approved { feedback: None }
-            }
-            Task::Run(call) => self.answers.run(&call),
+            Task::Approve(call) => return self.weigh(id, call),
+            Task::Run(call) => return self.run(id, call, now),
         }
+        Some(Outcome::Done)
+    }
+
+    fn weigh(&mut self, id: EffectId, call: Arc<Call>) -> Option<Outcome> {
+        let Some(bench) = &self.bench else {
+            return Some(Outcome::Failed("no tool of this name is available".into()));
+        };
+        self.current = Some((call.block, Arc::clone(&call)));
+        self.hands.weigh(id, bench, call, self.terms);
+        None
+    }
+
+    fn run(&mut self, id: EffectId, call: Arc<Call>, now: Instant) -> Option<Outcome> {
+        self.composition.set_call_state(call.block.ordinal, ToolState::Running);
+        self.terms.has_heard_others = true;
+        self.ran_since = Some(now);
+        let is_running = self.hands.run(id, call);
+        (!is_running).then(|| Outcome::Failed("it was not approved".into()))
     }
 }
 

@@ -13,7 +13,7 @@ use crate::{
     engine::prepare::{prepare_image, prepare_result},
     model::{
         Image, Message, MessageId, Notice, NoticeKind, Part, Raw, Role, SourceLine, StopReason,
-        Text, ToolCall, ToolState, Usage,
+        Text, ToolCall, ToolResult, ToolState, Usage,
         stream::{Echo, EndState, Interruption},
     },
     presenter::{Answer, CallView, Note, Saying},
@@ -119,6 +119,29 @@ impl Composition {
     pub(super) fn set_call_state(&mut self, ordinal: u32, state: ToolState) {
         if let Some(Row::Call { call, .. }) = self.rows.get_mut(&ordinal) {
             Arc::make_mut(call).state = state;
+        }
+    }
+
+    /// What a running call has given so far.
+    pub(super) fn set_output(&mut self, ordinal: u32, mut output: ToolResult) {
+        if let Some(Row::Call { call, .. }) = self.rows.get_mut(&ordinal) {
+            prepare_result(&mut output);
+            Arc::make_mut(call).result = Some(Arc::new(output));
+        }
+    }
+
+    /// Tells the model something together with the result of a call.
+    pub(super) fn remark(&mut self, ordinal: u32, words: &str) {
+        let Some(Row::Call { call, .. }) = self.rows.get_mut(&ordinal) else { return };
+        let Some(result) = &mut Arc::make_mut(call).result else { return };
+        let result = Arc::make_mut(result);
+        let told = result.told.as_deref().unwrap_or(&result.output.source);
+        result.told = Some(format!("{told}\n\n{words}").into());
+    }
+
+    pub(super) fn set_duration(&mut self, ordinal: u32, millis: u64) {
+        if let Some(Row::Call { call, .. }) = self.rows.get_mut(&ordinal) {
+            Arc::make_mut(call).duration_ms = Some(millis);
         }
     }
 

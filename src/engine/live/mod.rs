@@ -27,12 +27,15 @@
 mod actor;
 mod arrival;
 mod composition;
+mod hands;
 mod local;
 mod prose;
 mod provider;
 mod publish;
+mod recorded;
 mod source;
 mod talk;
+pub mod workbench;
 
 use std::{collections::BTreeMap, fmt, io, sync::Arc, time::Duration};
 
@@ -46,7 +49,7 @@ pub use local::{LocalServer, local_servers};
 pub use provider::Provider;
 pub use source::LiveSource;
 
-use self::{actor::Actor, publish::Publisher};
+use self::{actor::Actor, publish::Publisher, workbench::Workbench};
 use super::Waker;
 use crate::{
     model::{Command, Fate, Settings, Snapshot, Ticket},
@@ -157,9 +160,24 @@ impl Engine {
     /// Never: the threads live as long as the engine.
     #[must_use]
     pub fn session(&self, settings: Settings, waker: Waker) -> Session {
+        self.session_at(None, settings, waker)
+    }
+
+    /// Begins a conversation whose calls are run by `bench`, as far as
+    /// [`Settings::tools`] lets them.
+    ///
+    /// # Panics
+    /// Never: the threads live as long as the engine.
+    #[must_use]
+    pub fn session_at(
+        &self,
+        bench: Option<Arc<dyn Workbench>>,
+        settings: Settings,
+        waker: Waker,
+    ) -> Session {
         let (sender, commands) = mpsc::channel(COMMANDS);
         let (publisher, snapshots) = Publisher::new(waker);
-        let actor = Actor::new(Arc::clone(&self.shared), commands, publisher, settings);
+        let actor = Actor::new(Arc::clone(&self.shared), commands, publisher, settings, bench);
         self.runtime().spawn(actor.run());
         Session { commands: sender, snapshots }
     }

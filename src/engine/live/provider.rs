@@ -1,13 +1,12 @@
 //! Where replies come from.
 
-use std::{collections::BTreeMap, sync::Arc};
+use std::sync::Arc;
 
-use serde_json::Value;
 use tokio::sync::mpsc::Sender;
 
+use super::{recorded::Recorded, workbench::Workbench};
 use crate::{
-    model::{Output, ToolResult, stream::StreamEvent},
-    presenter::{Call, Outcome, Touch},
+    model::stream::StreamEvent,
     wire::{
         Endpoint, Http, Request, Timeouts, attempt,
         demo::{self, Pace},
@@ -30,11 +29,11 @@ impl Provider {
         matches!(self, Self::Demo(_))
     }
 
-    /// What answers the calls of its replies.
-    pub(super) fn answers(&self) -> Answers {
+    /// What answers the calls of its replies, where that is not the conversation's own.
+    pub(super) fn bench(&self) -> Option<Arc<dyn Workbench>> {
         match self {
-            Self::Endpoint(_) => Answers::None,
-            Self::Demo(_) => Answers::Recorded,
+            Self::Endpoint(_) => None,
+            Self::Demo(_) => Some(Arc::new(Recorded)),
         }
     }
 
@@ -52,38 +51,5 @@ impl Provider {
             }
             Self::Demo(pace) => demo::play(&request, pace, &events).await,
         };
-    }
-}
-
-/// What answers the calls of a reply.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) enum Answers {
-    /// Nothing: there are no tools, and the model is told so.
-    #[default]
-    None,
-    /// The recording that holds the call holds its result too. Nothing is run.
-    Recorded,
-}
-
-impl Answers {
-    pub(super) fn tools(self) -> BTreeMap<Arc<str>, Touch> {
-        match self {
-            Self::None => BTreeMap::new(),
-            Self::Recorded => BTreeMap::from([(demo::RECORDED_TOOL.into(), Touch::Nothing)]),
-        }
-    }
-
-    pub(super) fn run(self, call: &Call) -> Outcome {
-        match self {
-            Self::None => Outcome::Failed("no tool of this name is available".into()),
-            Self::Recorded => Outcome::Finished(Arc::new(ToolResult {
-                call_id: Arc::clone(&call.id),
-                tool_name: Arc::clone(&call.name),
-                is_error: false,
-                output: Output::plain(demo::RECORDED_RESULT),
-                images: Vec::new(),
-                details: Value::Null,
-            })),
-        }
     }
 }

@@ -184,6 +184,7 @@ fn bash(loaded: &Loaded, inner: &Value, id: &Arc<str>) -> Part {
         tool_name: "bash".into(),
         is_error,
         output: loaded.output(output),
+        told: None,
         images: Vec::new(),
         details,
     };

@@ -49,6 +49,8 @@ fn busy_words(phase: Phase, snapshot: &Snapshot, now: Instant) -> String {
         Phase::Idle => String::new(),
         Phase::Waiting { since } => format!("◌ waiting for {who} · {:.1} s", passed(since)),
         Phase::Streaming => format!("◌ {who} is answering"),
+        Phase::Working { since } => format!("◌ running tools · {:.0} s", passed(since)),
+        Phase::Asking { since } => format!("⏸ waiting for your word · {:.0} s", passed(since)),
         Phase::Stalled { since } => {
             format!("◌ no word from {who} for {:.0} s; the connection is still open", passed(since))
         }

@@ -213,7 +213,7 @@ fn answer(call: &ToolCall, id: String) -> Answer<'_> {
 
 /// Not blank, because some servers refuse a blank result.
 fn output(result: &ToolResult) -> Cow<'_, str> {
-    let text = &*result.output.source;
+    let text = result.told.as_deref().unwrap_or(&result.output.source);
     Cow::Borrowed(if text.trim().is_empty() { "(no output)" } else { text })
 }
 

@@ -49,6 +49,7 @@ fn call(id: &str, result: Option<&str>) -> Part {
             tool_name: "ls".into(),
             is_error: false,
             output: Output::plain(output),
+            told: None,
             images: vec![image("image/png", PNG)],
             details: Value::Null,
         })

@@ -91,6 +91,7 @@ pub(crate) fn result(call: &Call, text: &str, is_error: bool) -> Arc<ToolResult>
         tool_name: Arc::clone(&call.name),
         is_error,
         output: Output::plain(text),
+        told: None,
         images: Vec::new(),
         details: Value::Null,
     })

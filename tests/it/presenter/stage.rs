@@ -171,6 +171,7 @@ fn result(id: &str, words: &str) -> Arc<ToolResult> {
         tool_name: "read".into(),
         is_error: false,
         output: Output::plain(words),
+        told: None,
         images: Vec::new(),
         details: Value::Null,
     })

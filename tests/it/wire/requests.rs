@@ -57,6 +57,7 @@ fn result(id: &str, words: &str, is_error: bool) -> ToolResult {
         tool_name: "ls".into(),
         is_error,
         output: Output::plain(words),
+        told: None,
         images: Vec::new(),
         details: Value::Null,
     }

@@ -14,9 +14,14 @@ use tokio::{
 
 use super::{Actor, Stop, Turn, now, sum};
 use crate::{
-    engine::live::{composition::Composition, provider::Provider},
+    engine::live::{
+        arrival::After,
+        composition::Composition,
+        provider::Provider,
+        workbench::{Terms, Workbench},
+    },
     model::{
-        MessageId, NoticeKind, Phase, Refusal,
+        MessageId, NoticeKind, Phase, Refusal, ToolUse,
         stream::{
             EndState, ErrorClass, Interruption, OptionalField, Retry, StreamError, StreamEvent,
         },
@@ -27,7 +32,7 @@ use crate::{
 /// Events that may wait to be shown; a fast server waits beyond that.
 const EVENTS: usize = 256;
 /// Requests of one turn. A model that calls tools over and over is stopped there.
-const ROUNDS: u32 = 8;
+const ROUNDS: u32 = 100;
 /// Warnings of a turn that are kept.
 const WARNINGS: usize = 64;
 
@@ -51,11 +56,18 @@ impl Actor {
         let mut stop = None;
         for round in 1..=ROUNDS {
             match self.reply().await {
-                Ok(true) if round < ROUNDS => {
+                Ok(After::Goes) if round < ROUNDS => {
                     self.take_queued();
                 }
-                Ok(true) => self.give_up(),
-                Ok(false) => break,
+                Ok(After::Goes) => {
+                    let times = format!("{ROUNDS} times in a row");
+                    self.give_up(&times);
+                }
+                Ok(After::Stuck) => {
+                    self.give_up("in the same way five times in a row");
+                    break;
+                }
+                Ok(After::Rests) => break,
                 Err(why) => {
                     stop = Some(why);
                     break;
@@ -74,14 +86,13 @@ impl Actor {
         }
     }
 
-    fn give_up(&mut self) {
-        let words = format!("Stopped: the model called tools {ROUNDS} times in a row.");
+    fn give_up(&mut self, how: &str) {
+        let words = format!("Stopped: the model called tools {how}.");
         self.talk.push_notice(NoticeKind::Abort, &words, (self.shared.clock)());
     }
 
-    /// Has one reply made, however many attempts that takes. True when the model waits for
-    /// the answers to its calls.
-    async fn reply(&mut self) -> Result<bool, Stop> {
+    /// Has one reply made, however many attempts that takes, and its calls run.
+    async fn reply(&mut self) -> Result<After, Stop> {
         let id = self.talk.next_id();
         let mut without = Vec::new();
         let mut tries = 0;
@@ -96,7 +107,12 @@ impl Actor {
             };
             tries += 1;
             match self.plan(&end, tries, &without) {
-                Plan::Stop => return Ok(self.finish(&end)),
+                Plan::Stop => {
+                    return match self.settle(&end).await {
+                        Ok(()) => Ok(self.finish(&end)),
+                        Err(stop) => self.stop(stop),
+                    };
+                }
                 Plan::ResendWithout(field) => {
                     without.push(field);
                     tries -= 1;
@@ -116,17 +132,31 @@ impl Actor {
     fn begin(&mut self, id: MessageId, provider: Option<&Provider>) {
         let model = Arc::clone(&self.settings.model);
         let composition = Composition::new(id, model, (self.shared.clock)());
-        self.arrival.begin(id, composition, provider.map(Provider::answers).unwrap_or_default());
+        let bench = self.bench(provider);
+        let terms = Terms {
+            tool_use: self.settings.tools,
+            now_ms: (self.shared.clock)(),
+            has_heard_others: self.arrival.terms.has_heard_others,
+        };
+        self.arrival.begin(id, composition, bench, terms);
         self.arriving = None;
         self.phase = Phase::Waiting { since: now() };
         self.publish();
     }
 
+    /// What runs the calls of the next reply.
+    fn bench(&self, provider: Option<&Provider>) -> Option<Arc<dyn Workbench>> {
+        let own = self.bench.as_ref().filter(|_| self.settings.tools != ToolUse::Off);
+        provider.and_then(Provider::bench).or_else(|| own.map(Arc::clone))
+    }
+
     fn send(&self, provider: Provider, without: &[OptionalField]) -> Attempt {
+        let tools = self.bench(Some(&provider)).map(|bench| bench.tools()).unwrap_or_default();
         let request = Request {
             model: self.settings.model.to_string(),
             system: self.settings.system.clone(),
             turns: self.talk.turns(),
+            tools: tools.into_iter().map(|tool| tool.spec).collect(),
             max_tokens: self.settings.max_tokens,
             thinking: self.settings.thinking,
             without: without.to_vec(),
@@ -160,6 +190,11 @@ impl Actor {
                         return Err(stop);
                     }
                 }
+                deed = self.arrival.hands.next() => {
+                    if self.arrival.take_deed(deed, now()) {
+                        self.show();
+                    }
+                }
                 event = attempt.events.recv() => {
                     let Some(event) = event else { return Ok(lost()) };
                     heard = now();
@@ -170,6 +205,28 @@ impl Actor {
                 () = sleep(due) => self.tick(heard),
             }
         }
+    }
+
+    /// Has the calls of a reply run that has come to its end.
+    async fn settle(&mut self, end: &EndState) -> Result<(), Stop> {
+        self.arrival.end(end, now());
+        let since = now();
+        while !self.arrival.is_over() {
+            self.phase = Phase::Working { since };
+            self.show();
+            let due = self.arrival.due();
+            tokio::select! {
+                biased;
+                command = self.commands.recv() => {
+                    if let Turn::Stops(stop) = self.take_busy(command) {
+                        return Err(stop);
+                    }
+                }
+                deed = self.arrival.hands.next() => drop(self.arrival.take_deed(deed, now())),
+                () = sleep(due) => drop(self.arrival.tick(now())),
+            }
+        }
+        Ok(())
     }
 
     /// Takes an event and those that wait behind it, and shows them together.
@@ -239,7 +296,7 @@ impl Actor {
     }
 
     /// Brings what is shown of the reply up to date.
-    fn show(&mut self) {
+    pub(super) fn show(&mut self) {
         let look = self.arrival.composition.look();
         self.arriving = look.map(|composed| self.talk.entry(composed));
         self.publish();
@@ -259,18 +316,22 @@ impl Actor {
         }
     }
 
-    fn stop(&mut self, stop: Stop) -> Result<bool, Stop> {
+    fn stop(&mut self, stop: Stop) -> Result<After, Stop> {
         for draft in std::mem::take(&mut self.queued) {
             self.refuse(&draft, Refusal::Stopped);
         }
+        self.arrival.abort(now());
         self.finish(&EndState::Cancelled);
         Err(stop)
     }
 
-    /// The reply takes its place among the others. True when the model waits for the
-    /// answers to its calls.
-    fn finish(&mut self, end: &EndState) -> bool {
-        let goes_on = self.arrival.end(end, now());
+    /// The reply takes its place among the others, and what the user said to it behind it.
+    fn finish(&mut self, end: &EndState) -> After {
+        if !self.arrival.is_over() {
+            self.arrival.end(end, now());
+            self.arrival.abort(now());
+        }
+        let after = self.arrival.after(end);
         let composition = std::mem::take(&mut self.arrival.composition);
         let composed = composition.finish(end);
         if let Some(usage) = composed.message.usage {
@@ -279,11 +340,14 @@ impl Actor {
         self.arriving = None;
         self.end = Some(Arc::new(end.clone()));
         self.talk.push(composed);
-        if !goes_on {
+        for draft in std::mem::take(&mut self.beside) {
+            self.accept(&draft);
+        }
+        if after != After::Goes {
             self.rest();
         }
         self.publish();
-        goes_on
+        after
     }
 }
 

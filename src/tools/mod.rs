@@ -1,0 +1,5 @@
+//! Tools.
+
+mod cancel;
+
+pub use cancel::{Stop, Stopper};
