@@ -14,6 +14,8 @@ pub(crate) mod bench;
 
 // Messages, phases and snapshots of one turn after the other.
 mod turns;
+// Tools: weighed, asked about, run, stopped.
+mod tools;
 // Stopping at any moment.
 mod stops;
 // Failures, retries and stalls.

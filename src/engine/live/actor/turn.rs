@@ -33,6 +33,8 @@ use crate::{
 const EVENTS: usize = 256;
 /// Requests of one turn. A model that calls tools over and over is stopped there.
 const ROUNDS: u32 = 100;
+/// The same for a model that has no tools to call.
+const ROUNDS_WITHOUT_TOOLS: u32 = 8;
 /// Warnings of a turn that are kept.
 const WARNINGS: usize = 64;
 
@@ -54,15 +56,14 @@ impl Actor {
         self.end = None;
         self.warnings.clear();
         let mut stop = None;
-        for round in 1..=ROUNDS {
+        let has_tools = self.bench.is_some() && self.settings.tools != ToolUse::Off;
+        let rounds = if has_tools { ROUNDS } else { ROUNDS_WITHOUT_TOOLS };
+        for round in 1..=rounds {
             match self.reply().await {
-                Ok(After::Goes) if round < ROUNDS => {
+                Ok(After::Goes) if round < rounds => {
                     self.take_queued();
                 }
-                Ok(After::Goes) => {
-                    let times = format!("{ROUNDS} times in a row");
-                    self.give_up(&times);
-                }
+                Ok(After::Goes) => self.give_up(&format!("{rounds} times in a row")),
                 Ok(After::Stuck) => {
                     self.give_up("in the same way five times in a row");
                     break;
@@ -343,7 +344,7 @@ impl Actor {
         for draft in std::mem::take(&mut self.beside) {
             self.accept(&draft);
         }
-        if after != After::Goes {
+        if after == After::Rests {
             self.rest();
         }
         self.publish();
