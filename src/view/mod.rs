@@ -1,6 +1,7 @@
 //! The view: egui widgets over layout. Data in, commands out.
 
 pub mod composer;
+pub mod governor;
 pub mod images;
 mod keys;
 pub mod link_gate;
@@ -14,4 +15,4 @@ pub mod theme;
 mod transcript;
 
 pub use reference::ReferenceView;
-pub use transcript::{COLUMN_MAX, TranscriptView, ViewCommand, waker};
+pub use transcript::{COLUMN_MAX, TranscriptView, ViewCommand};

@@ -15,11 +15,12 @@ use crate::{
     engine::live::{Engine, LiveSource, Provider, Session},
     layout::{Jump, Palette, face},
     model::{Attachment, Command, Part, Role, Snapshot},
-    perf,
+    perf::{self, Reason},
     view::{
         COLUMN_MAX, TranscriptView, ViewCommand,
         composer::{self, Composer, Wish},
-        theme, waker,
+        governor::waker,
+        theme,
     },
     wire::demo,
 };
@@ -55,7 +56,7 @@ impl Chat {
         let mut demo = Choice::demo(providers::Reason::NothingFound);
         demo.provider = Provider::Demo(pace);
         engine.set_provider(Arc::clone(&demo.name), demo.provider.clone());
-        let session = engine.session(demo.settings(flags), waker(ctx));
+        let session = engine.session(demo.settings(flags), waker(ctx, Reason::Stream));
         let (sender, found) = sync_channel(4);
         look_around(ctx, engine, flags.clone(), sender);
         Self {
@@ -216,7 +217,7 @@ fn look_around(
     flags: ProviderFlags,
     sender: SyncSender<Found>,
 ) {
-    let (http, wake, known) = (engine.http(), waker(ctx), Arc::downgrade(engine));
+    let (http, wake, known) = (engine.http(), waker(ctx, Reason::Answer), Arc::downgrade(engine));
     engine.spawn(async move {
         let chosen = providers::choose(&http, &flags, providers::environment).await;
         if let Ok(choice) = chosen
