@@ -211,7 +211,14 @@ impl TranscriptView {
     /// Bytes held by the caches of laid-out slugs, code colours and pictures.
     #[must_use]
     pub fn cache_bytes(&self) -> usize {
-        self.sheet.cache_bytes() + self.highlights.bytes() + self.images.bytes()
+        self.caches().iter().map(|(_, bytes)| bytes).sum()
+    }
+
+    /// Bytes of each cache, by name.
+    #[must_use]
+    pub fn caches(&self) -> [(&'static str, usize); 3] {
+        let slugs = self.sheet.cache_bytes();
+        [("slugs", slugs), ("colours", self.highlights.bytes()), ("pictures", self.images.bytes())]
     }
 
     /// True when the last frame showed content wherever there is any.

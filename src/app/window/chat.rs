@@ -17,7 +17,7 @@ use crate::{
     model::{Attachment, Command, Part, Role, Snapshot},
     perf::{self, Reason},
     view::{
-        COLUMN_MAX, TranscriptView, ViewCommand,
+        COLUMN_MAX, Renderer, Shown, TranscriptView, ViewCommand,
         composer::{self, Composer, Wish},
         governor::waker,
         theme,
@@ -38,6 +38,7 @@ pub(super) struct Chat {
     session: Session,
     source: LiveSource,
     view: TranscriptView,
+    shown: Shown,
     composer: Composer,
     choices: Vec<composer::Choice>,
     found: Receiver<Found>,
@@ -63,6 +64,7 @@ impl Chat {
             source: session.source(),
             session,
             view: TranscriptView::new(ctx),
+            shown: Shown::default(),
             composer: Composer::default(),
             choices: vec![composer::Choice { provider: demo.name, model: demo.model }],
             found,
@@ -124,7 +126,17 @@ impl Chat {
         self.source.snapshot()
     }
 
-    pub(super) fn ui(&mut self, ui: &mut Ui, engine: &Engine) -> Vec<ViewCommand> {
+    /// Messages on screen, while the reference renderer shows them.
+    pub(super) fn messages_visible(&self) -> Option<usize> {
+        self.shown.messages_visible()
+    }
+
+    pub(super) fn ui(
+        &mut self,
+        ui: &mut Ui,
+        engine: &Engine,
+        renderer: Renderer,
+    ) -> Vec<ViewCommand> {
         self.absorb(engine);
         let dark = ui.visuals().dark_mode;
         let palette = theme::palette(if dark { egui::Theme::Dark } else { egui::Theme::Light });
@@ -148,7 +160,7 @@ impl Chat {
         if snapshot.is_empty() {
             welcome_ui(ui, &palette);
         }
-        self.view.show(ui, &mut self.source)
+        self.shown.show(renderer, &mut self.view, ui, &mut self.source)
     }
 
     fn carry_out(&mut self, wish: Wish) {

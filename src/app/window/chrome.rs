@@ -16,7 +16,7 @@ const SIDEBAR_WIDTH: f32 = 248.0;
 const BAR_HEIGHT: f32 = 44.0;
 const ROW_HEIGHT: f32 = 32.0;
 
-fn palette(ui: &Ui) -> Palette {
+pub(super) fn palette(ui: &Ui) -> Palette {
     theme::palette(if ui.visuals().dark_mode { egui::Theme::Dark } else { egui::Theme::Light })
 }
 

@@ -12,8 +12,9 @@ use crate::perf::{Reason, Requests, Tally};
 
 /// Between two frames that nobody's hand asked for.
 pub const FRAME: Duration = Duration::from_millis(16);
-/// How long a wake-up from a thread gathers others before it becomes a frame. So much
-/// sooner than [`FRAME`] may a frame follow one that came after a rest: what is awaited
+/// How long a wake-up from a thread gathers others before it becomes a frame.
+///
+/// So much sooner than [`FRAME`] may a frame follow one that came after a rest: what is awaited
 /// often comes right after the frame that asked for it.
 pub const GATHER: Duration = Duration::from_millis(8);
 /// Between two frames of a reply while power is saved.
