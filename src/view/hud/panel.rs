@@ -76,7 +76,10 @@ pub(super) fn ui(ui: &mut Ui, hud: &Hud, palette: &Palette, sight: &Sight<'_>) -
 
 /// The title, by which the panel is dragged from corner to corner, and its buttons.
 fn header_ui(ui: &mut Ui, hud: &Hud, palette: &Palette, acts: &mut Vec<Act>) {
-    let (rect, grip) = ui.allocate_exact_size(vec2(WIDTH, 24.0), Sense::drag());
+    let (rect, _) = ui.allocate_exact_size(vec2(WIDTH, 24.0), Sense::hover());
+    // Beside the buttons: what is behind them would be dragged by every click on them.
+    let grip = rect.with_max_x(rect.right() - 120.0);
+    let grip = ui.interact(grip, ui.scope_id().with("grip"), Sense::drag());
     let font = FontId::new(face::INTERFACE_SIZE, face::TEXT);
     let title = RichText::new("Frames").font(font).color(palette.text).variation("wght", 620.0);
     let mut bar = ui.new_child(
@@ -216,8 +219,8 @@ fn stages_ui(ui: &mut Ui, hud: &Hud, palette: &Palette) {
 fn amounts_ui(ui: &mut Ui, hud: &Hud, palette: &Palette, sight: &Sight<'_>) {
     let amounts = sight.amounts(hud.ring());
     for pair in amounts.chunks(2) {
-        let pairs = pair.iter().map(|(name, amount)| (*name, &**amount));
-        pairs_ui(ui, pairs, 2, (palette, palette.text));
+        let pairs = pair.iter().map(|(name, amount)| (*name, &**amount, palette.text));
+        pairs_ui(ui, pairs, 2, palette);
     }
 }
 
@@ -228,28 +231,28 @@ fn requests_ui(ui: &mut Ui, palette: &Palette, sight: &Sight<'_>) {
     let counts: Vec<_> =
         sight.requests().map(|(name, count)| (name, count, count.to_string())).collect();
     for three in counts.chunks(3) {
-        let quiet = three.iter().all(|(_, count, _)| *count == 0);
-        let color = if quiet { palette.faint } else { palette.text };
-        let pairs = three.iter().map(|(name, _, words)| (*name, &**words));
-        pairs_ui(ui, pairs, 3, (palette, color));
+        let color = |count: u64| if count == 0 { palette.faint } else { palette.text };
+        let pairs = three.iter().map(|(name, count, words)| (*name, &**words, color(*count)));
+        pairs_ui(ui, pairs, 3, palette);
     }
 }
 
 fn pairs_ui<'a>(
     ui: &mut Ui,
-    pairs: impl Iterator<Item = (&'a str, &'a str)> + Clone,
+    pairs: impl Iterator<Item = (&'a str, &'a str, Color32)> + Clone,
     columns: usize,
-    (palette, color): (&Palette, Color32),
+    palette: &Palette,
 ) {
     let (rect, response) = ui.allocate_exact_size(vec2(WIDTH, ROW), Sense::hover());
     let said = pairs.clone();
     response.widget_info(|| {
-        let words: Vec<_> = said.clone().map(|(name, value)| format!("{name} {value}")).collect();
+        let words: Vec<_> =
+            said.clone().map(|(name, value, _)| format!("{name} {value}")).collect();
         WidgetInfo::labeled(Role::Label, true, words.join(", "))
     });
     const GUTTER: f32 = 18.0;
     let width = (rect.width() - GUTTER * (columns - 1) as f32) / columns as f32;
-    for (i, (name, value)) in pairs.enumerate() {
+    for (i, (name, value, color)) in pairs.enumerate() {
         let left = rect.left() + i as f32 * (width + GUTTER);
         words_at(ui, pos2(left, rect.center().y), Align2::LEFT_CENTER, (name, palette.dim));
         figure_at(ui, pos2(left + width, rect.center().y), (value, color));
