@@ -10,8 +10,11 @@ use std::{
 
 use egui::{Context, RawInput, Rect, Ui, ViewportId, pos2, vec2};
 use letterpress::{
+    engine::live::{Config, Engine, Provider},
+    model::{self, Command, Draft, Source as _, Ticket},
     perf::{self, Power, Reason, Tally},
     view::governor::{self, Governor, Preference, SAVING, Settings, System},
+    wire::demo::Pace,
 };
 
 /// A context and the loop of a window around it: a frame when one is due, on a clock that
@@ -201,6 +204,34 @@ fn hidden_is_zero_frames_while_wakes_go_on_and_one_when_shown() {
     drop(desk.ctx.run_logic(&desk.input(), governor::look));
     assert_eq!(desk.run(SECOND, |_| {}, nothing), 1, "the newest state, once");
     assert_eq!(desk.governor().total().of(Reason::Shown), 1);
+}
+
+/// Invariant: a window that cannot be seen costs its conversation nothing, and loses nothing.
+#[test]
+fn a_reply_arrives_whole_while_nobody_looks() {
+    let mut desk = Desk::new();
+    let engine = Engine::start(Config::new(|| 0)).expect("threads can be started");
+    engine.set_provider("demo", Provider::Demo(Pace::AtOnce));
+    let settings = model::Settings { provider: "demo".into(), ..model::Settings::default() };
+    let session = engine.session(settings, governor::waker(&desk.ctx, Reason::Stream));
+    let mut source = session.source();
+    let mut shown = 0;
+    desk.hidden = true;
+    desk.frame(|_| {});
+    desk.requested();
+    let ticket = Ticket(1);
+    assert!(session.send(Command::Send(Draft::text(ticket, "Hello"))).is_ok());
+    let last = engine.block_on(session.settled(ticket));
+    let words = last.messages().count();
+    assert!(words >= 2 && desk.governor().total().of(Reason::Stream) >= 2);
+    assert_eq!((desk.requested(), desk.frames), (None, 0), "nobody was woken");
+    desk.hidden = false;
+    desk.frame(|_| {
+        source.poll();
+        shown = source.len();
+    });
+    assert_eq!(shown, words, "the first frame shows all of it");
+    assert_eq!(desk.run(SECOND, |_| {}, nothing), 0);
 }
 
 #[test]

@@ -6,7 +6,7 @@ use egui::{Key, OutputCommand, Role, Vec2};
 use egui_kittest::{Harness, kittest::Queryable as _};
 use letterpress::{
     app::window::{Start, Window},
-    perf::{self, FRAMES, Frame, FrameRing, Histogram, Samples, Stage, Summary},
+    perf::{self, FRAMES, Frame, FrameRing, Gauges, Histogram, Samples, Stage, Summary},
     view::{Renderer, governor::Governor},
 };
 
@@ -202,6 +202,35 @@ fn the_switch_takes_the_place_along() {
     settle(&mut harness);
     let view = harness.state().view().expect("a view");
     assert!(view.visible().at_end && view.is_following());
+}
+
+/// What the retained pipeline says of a frame is kept with that frame.
+#[test]
+fn the_retained_pipeline_is_read_once_a_frame() {
+    let mut harness = harness("group.jsonl");
+    press_f12(&mut harness);
+    harness.get_by_label_contains("draw calls –");
+    let gauges = Gauges {
+        uploaded_bytes: 2048,
+        gpu_bytes: 3 << 20,
+        slugs_resident: 1234,
+        draws: 7,
+        gpu_ms: Some(0.25),
+    };
+    perf::set_gauges(gauges);
+    harness.run_steps(3);
+    let newest = harness.state_mut().hud().ring().newest().map(|frame| frame.uploaded_bytes);
+    assert_eq!(newest, Some(2048));
+    harness.get_by_label_contains("on the GPU 1,234");
+    harness.get_by_label_contains("GPU memory 3.0 MB, upload 2.0 KB");
+    harness.get_by_label_contains("draw calls 7, GPU time 0.25 ms");
+    // There is something to switch to.
+    harness.get_by_role_and_label(Role::RadioButton, "retained").click();
+    harness.run_steps(2);
+    assert_eq!(harness.state_mut().hud().renderer(), Renderer::Retained);
+    perf::clear_gauges();
+    harness.run_steps(2);
+    harness.get_by_label_contains("draw calls –");
 }
 
 #[test]

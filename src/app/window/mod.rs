@@ -22,7 +22,6 @@ use crate::{
     engine::live::Engine,
     gpu,
     model::Snapshot,
-    perf,
     view::{
         TranscriptView, ViewCommand, governor,
         hud::{Hud, Readings},
@@ -190,7 +189,6 @@ impl Window {
             laid_out: self.view().map_or(0, TranscriptView::laid_out),
             visible: tab.map_or(0, Tab::visible),
             caches: &caches,
-            gauges: perf::gauges(),
         };
         self.hud.show(ui, &chrome::palette(ui), &readings);
     }

@@ -18,13 +18,13 @@ pub struct Readings<'a> {
     pub visible: usize,
     /// Bytes of each cache, by name.
     pub caches: &'a [(&'static str, usize)],
-    /// What the retained pipeline says; none where there is none.
-    pub gauges: Option<Gauges>,
 }
 
 /// What is shown beside the frames: what the panel was told, and what it found out itself.
 pub(super) struct Sight<'a> {
     pub(super) readings: &'a Readings<'a>,
+    /// What the retained pipeline says; none where there is none.
+    pub(super) gauges: Option<Gauges>,
     /// Bytes of resident memory.
     pub(super) resident: Option<u64>,
     /// What the panel itself took of the newest frame.
@@ -50,8 +50,8 @@ impl Sight<'_> {
     /// Everything that is kept or moved, name by name.
     pub(super) fn amounts(&self, ring: &FrameRing) -> Vec<(&'static str, String)> {
         let newest = ring.newest();
-        let Readings { laid_out, visible, caches, gauges, .. } = self.readings;
-        let of = |figure: fn(&Gauges) -> String| gauges.as_ref().map_or_else(unknown, figure);
+        let Readings { laid_out, visible, caches, .. } = self.readings;
+        let of = |figure: fn(&Gauges) -> String| self.gauges.as_ref().map_or_else(unknown, figure);
         let mut amounts = vec![
             ("laid out", newest.map_or(0, |frame| frame.laid_out).to_string()),
             ("laid out in all", grouped(*laid_out)),

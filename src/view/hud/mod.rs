@@ -17,7 +17,7 @@ use egui::{
 
 use crate::{
     layout::Palette,
-    perf::{self, Frame, FrameRing, Gauges},
+    perf::{self, Frame, FrameRing},
     view::{Renderer, governor::Governor},
 };
 
@@ -131,6 +131,8 @@ impl Hud {
         if let Some((mut frame, own)) = measuring.pending.take() {
             let total = previous.map(|total| total.saturating_sub(own));
             frame.total = total.unwrap_or_default().max(frame.pass);
+            // It was uploaded when the frame was painted, after it was laid out.
+            frame.uploaded_bytes = perf::gauges().map_or(0, |gauges| gauges.uploaded_bytes);
             self.ring.push(frame);
         }
         measuring.going_on = Some((number, perf::now(), Duration::ZERO));
@@ -150,13 +152,13 @@ impl Hud {
                 stages,
                 // Another tab's view has another count.
                 laid_out: readings.laid_out.saturating_sub(before.unwrap_or(readings.laid_out)),
-                uploaded_bytes: readings.gauges.map_or(0, |gauges: Gauges| gauges.uploaded_bytes),
+                uploaded_bytes: 0,
             };
             measuring.pending = Some((frame, own));
         }
         let (resident, own) = (measuring.resident.bytes(), measuring.own);
-        let requests = Governor::of(ui).last(10);
-        self.panel_ui(ui, palette, &Sight { readings, resident, own, requests });
+        let (gauges, requests) = (perf::gauges(), Governor::of(ui).last(10));
+        self.panel_ui(ui, palette, &Sight { readings, gauges, resident, own, requests });
         let own = perf::now().saturating_duration_since(began);
         if let Some(measuring) = &mut self.open {
             measuring.own = own;

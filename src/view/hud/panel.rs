@@ -56,7 +56,7 @@ pub(super) fn ui(ui: &mut Ui, hud: &Hud, palette: &Palette, sight: &Sight<'_>) -
         header_ui(ui, hud, palette, &mut acts);
         line_ui(ui, palette.faint, LABEL_SIZE, sight.readings.adapter);
         ui.add_space(6.0);
-        switch_ui(ui, hud.renderer(), (palette, sight.readings.gauges.is_some()), &mut acts);
+        switch_ui(ui, hud.renderer(), (palette, sight.gauges.is_some()), &mut acts);
         ui.add_space(8.0);
         strip_ui(ui, hud, palette);
         ui.add_space(6.0);
@@ -128,7 +128,7 @@ fn switch_ui(
     acts: &mut Vec<Act>,
 ) {
     let (rect, _) = ui.allocate_exact_size(vec2(WIDTH, 26.0), Sense::hover());
-    ui.painter().rect_filled(rect, CornerRadius::same(7), palette.code);
+    ui.painter().rect_filled(rect, CornerRadius::same(7), well(palette));
     let width = rect.width() / 3.0;
     for (i, renderer) in Renderer::ALL.into_iter().enumerate() {
         let left = rect.left() + i as f32 * width;
@@ -172,7 +172,7 @@ fn strip_ui(ui: &mut Ui, hud: &Hud, palette: &Palette) {
     response.widget_info(|| {
         WidgetInfo::labeled(Role::Image, true, format!("Times of the last {count} frames"))
     });
-    ui.painter().rect_filled(rect, CornerRadius::same(7), palette.code);
+    ui.painter().rect_filled(rect, CornerRadius::same(7), well(palette));
     // The newest stands at the right; the scale is at the left of the oldest.
     let inside = Rect::from_min_max(rect.min + vec2(22.0, 4.0), rect.max - vec2(2.0, 2.0));
     let painter = ui.painter().with_clip_rect(rect);
@@ -291,6 +291,11 @@ fn words_at(ui: &Ui, at: egui::Pos2, align: Align2, (words, color): (&str, Color
 fn figure_at(ui: &Ui, at: egui::Pos2, (figure, color): (&str, Color32)) {
     let font = FontId::new(FIGURE_SIZE, face::MONO);
     ui.painter().text(at, Align2::RIGHT_CENTER, figure, font, color);
+}
+
+/// The ground of what is let into the panel.
+fn well(palette: &Palette) -> Color32 {
+    if palette.dark { palette.code } else { palette.bg }
 }
 
 /// One line that is cut where the panel ends.
