@@ -28,7 +28,7 @@
 //! | row | module | what it is |
 //! |---|---|---|
 //! | 5 | [`app`] | windows and headless commands |
-//! | 4 | [`view`] | egui: the transcript, theme, pictures, the link gate |
+//! | 4 | [`view`] | egui: the transcript, theme, pictures, the link gate, the repaint governor, the panel of figures |
 //! | 3 | [`engine`] | threads: reading files, preparing messages, live turns (no egui) |
 //! | 3 | [`layout`] | blocks → specs → slugs; heights, anchors, caches (no `Ui`) |
 //! | 3 | [`gpu`] | what is known about GPUs and their drivers |
@@ -38,7 +38,7 @@
 //! | 1 | [`markup`] | terminal colours, tool tags, think tags (pure) |
 //! | 1 | [`transcript`] | other applications' files: sniffed, indexed, read on demand |
 //! | 0 | [`model`] | ids, messages, blocks, tool-call states, rows (pure) |
-//! | 0 | [`perf`] | the clock, scopes, samples, resident memory |
+//! | 0 | [`perf`] | the clock, scopes, frames, reasons for them, memory, power |
 //!
 //! # Invariants
 //!
@@ -62,7 +62,8 @@
 //!    points inside it, in f64. What changes above is compensated in the same frame, and
 //!    any upward intent releases the end. (`sheet`, `chat`)
 //! 8. **Idle means zero frames.** Nothing asks for a repaint without a change, and nothing
-//!    animates after the end. (`window`, `chat`)
+//!    animates after the end. Only [`view::governor`] asks, never for a window that cannot
+//!    be seen. (`governor`, `hud`, `window`, `chat`, `architecture`)
 //! 9. **Reading never fails.** A record that cannot be read costs that record and is shown
 //!    as a [`model::Raw`] with its line. (`transcripts`, `export`)
 //! 10. **Showing touches nothing.** No network, no file, no program: only a click does, and

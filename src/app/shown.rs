@@ -14,8 +14,9 @@ use crate::{
     engine::FileSource,
     layout::{Jump, Openness},
     model::{Progress, Source as _},
+    perf::Reason,
     transcript,
-    view::{ReferenceView, TranscriptView, theme, waker},
+    view::{ReferenceView, TranscriptView, governor::waker, theme},
 };
 
 /// The conversation that is shown before anything is opened.
@@ -52,7 +53,7 @@ impl Host for Letterpress {
 pub fn open(path: &Path, context: &Context) -> Result<FileSource> {
     // Opened twice: here for an answer at once, and by the thread that will read it.
     transcript::open(path).map_err(|error| Error::failed(error.to_string(), ""))?;
-    FileSource::open(path, waker(context))
+    FileSource::open(path, waker(context, Reason::Page))
         .map_err(|error| Error::io("cannot start reading", &error, path))
 }
 
@@ -61,7 +62,7 @@ pub fn open(path: &Path, context: &Context) -> Result<FileSource> {
 /// # Errors
 /// The system gives no further thread.
 pub fn sample(context: &Context) -> Result<FileSource> {
-    FileSource::of_bytes("sample", SAMPLE, waker(context))
+    FileSource::of_bytes("sample", SAMPLE, waker(context, Reason::Page))
         .map_err(|error| Error::io("cannot start reading", &error, Path::new("sample")))
 }
 

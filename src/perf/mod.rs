@@ -1,14 +1,24 @@
-//! What time and memory the program takes: stages, frame samples, resident memory.
+//! What the program takes: time by stage and frame, memory, power; and why it wants frames.
 //!
 //! Nothing here costs anything worth naming until [`enable`] is called.
 
+mod frames;
+mod gauges;
+mod histogram;
 mod memory;
+mod power;
+mod reasons;
 mod samples;
 mod stages;
 
 use std::time::Instant;
 
+pub use frames::{FRAMES, Frame, FrameRing};
+pub use gauges::{Gauges, clear_gauges, gauges, set_gauges};
+pub use histogram::Histogram;
 pub use memory::{peak_rss_bytes, reset_peak_rss, rss_bytes};
+pub use power::{Power, power, power_in};
+pub use reasons::{Reason, Requests, Tally};
 pub use samples::{Samples, Summary};
 pub use stages::{Scope, Stage, enable, is_enabled, take_stages};
 

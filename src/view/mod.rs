@@ -1,6 +1,8 @@
 //! The view: egui widgets over layout. Data in, commands out.
 
 pub mod composer;
+pub mod governor;
+pub mod hud;
 pub mod images;
 mod keys;
 pub mod link_gate;
@@ -8,10 +10,12 @@ mod overlay;
 mod paint;
 mod pointer;
 mod reference;
+mod renderer;
 pub mod rich;
 mod selection;
 pub mod theme;
 mod transcript;
 
 pub use reference::ReferenceView;
-pub use transcript::{COLUMN_MAX, TranscriptView, ViewCommand, waker};
+pub use renderer::{Renderer, Shown};
+pub use transcript::{COLUMN_MAX, TranscriptView, ViewCommand};

@@ -6,7 +6,11 @@ use egui::{Align2, CornerRadius, FontId, Rect, Role, Sense, Stroke, Ui, WidgetIn
 use crate::{
     layout::{Jump, face, icon},
     model::{BlockKind, Part, Progress, Source},
-    view::transcript::{BAR_WIDTH, Geometry, TranscriptView, part_id, wake},
+    perf::Reason,
+    view::{
+        governor,
+        transcript::{BAR_WIDTH, Geometry, TranscriptView, part_id},
+    },
 };
 
 /// Height of the line that shows the prompt, in points.
@@ -71,7 +75,7 @@ fn prompt_ui(view: &mut TranscriptView, ui: &Ui, geometry: Geometry, source: &mu
     painter.galley(pos2(geometry.left, y), galley, palette.dim);
     if response.clicked() {
         view.sheet.jump(Jump::Row(row));
-        wake(ui);
+        governor::wake(ui, Reason::Input);
     }
 }
 
@@ -154,7 +158,7 @@ fn pill_ui(view: &mut TranscriptView, ui: &Ui, geometry: Geometry, source: &dyn 
     );
     if response.clicked() {
         view.sheet.jump(Jump::End);
-        wake(ui);
+        governor::wake(ui, Reason::Input);
     }
 }
 
@@ -188,7 +192,7 @@ fn bar_ui(view: &mut TranscriptView, ui: &Ui, geometry: Geometry) {
         } else {
             view.sheet.jump(Jump::Fraction(f64::from(at.max(0.0))));
         }
-        wake(ui);
+        governor::wake(ui, Reason::Input);
     }
     let palette = view.palette();
     let color = if response.hovered() || response.dragged() { palette.faint } else { palette.line };

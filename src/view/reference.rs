@@ -44,6 +44,24 @@ impl ReferenceView {
         self.following = true;
     }
 
+    /// Goes to the beginning of a row.
+    pub fn go_to_row(&mut self, row: usize) {
+        (self.row, self.offset, self.pending) = (row, 0.0, 0.0);
+        (self.started, self.following) = (true, false);
+    }
+
+    /// The row at the top, and the points of it that are scrolled past.
+    #[must_use]
+    pub fn position(&self) -> (usize, f64) {
+        (self.row, self.offset)
+    }
+
+    /// True while the end is followed.
+    #[must_use]
+    pub fn is_following(&self) -> bool {
+        self.following
+    }
+
     /// Messages on screen in the last frame.
     #[must_use]
     pub fn visible(&self) -> usize {

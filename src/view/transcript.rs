@@ -1,6 +1,6 @@
 //! The transcript: one conversation, of any size, in any egui program.
 
-use std::{collections::HashMap, sync::Arc};
+use std::{collections::HashMap, sync::Arc, time::Duration};
 
 use egui::{Id, Pos2, Rect, Sense, Ui, pos2};
 
@@ -10,8 +10,9 @@ use crate::{
         Visible, highlight::Highlighter, spec::SlugKey,
     },
     model::{MessageId, Source},
-    perf,
+    perf::{self, Reason},
     view::{
+        governor,
         images::Images,
         keys, overlay, paint, pointer,
         selection::{Selection, Spot},
@@ -123,13 +124,12 @@ impl TranscriptView {
     /// A view that follows the end. [`theme::install`] must have been called on `ctx`.
     #[must_use]
     pub fn new(ctx: &egui::Context) -> Self {
-        let waker = waker(ctx);
         Self {
             registry: Registry::default(),
             sheet: Sheet::default(),
             folds: Folds::default(),
-            highlights: Highlighter::new(Arc::clone(&waker)),
-            images: Images::new(waker),
+            highlights: Highlighter::new(governor::waker(ctx, Reason::Colours)),
+            images: Images::new(governor::waker(ctx, Reason::Picture)),
             selection: None,
             shifts: HashMap::new(),
             visible: Visible::default(),
@@ -211,7 +211,14 @@ impl TranscriptView {
     /// Bytes held by the caches of laid-out slugs, code colours and pictures.
     #[must_use]
     pub fn cache_bytes(&self) -> usize {
-        self.sheet.cache_bytes() + self.highlights.bytes() + self.images.bytes()
+        self.caches().iter().map(|(_, bytes)| bytes).sum()
+    }
+
+    /// Bytes of each cache, by name.
+    #[must_use]
+    pub fn caches(&self) -> [(&'static str, usize); 3] {
+        let slugs = self.sheet.cache_bytes();
+        [("slugs", slugs), ("colours", self.highlights.bytes()), ("pictures", self.images.bytes())]
     }
 
     /// True when the last frame showed content wherever there is any.
@@ -278,7 +285,7 @@ impl TranscriptView {
             self.sheet.frame(source, &mut page)
         });
         if self.visible.more {
-            wake(ui);
+            governor::wake(ui, Reason::Layout);
         }
     }
 
@@ -321,7 +328,7 @@ impl TranscriptView {
         let speed = if above > 0.0 { -above } else { below.max(0.0) };
         if speed != 0.0 {
             self.sheet.scroll_by(f64::from(speed.clamp(-60.0, 60.0)) * 0.5);
-            ui.ctx().request_repaint_after(std::time::Duration::from_millis(16));
+            governor::after(ui, Reason::Scroll, governor::FRAME);
         }
     }
 
@@ -338,14 +345,14 @@ impl TranscriptView {
             Action::Copy(text) => {
                 ui.ctx().copy_text(clean(text));
                 self.copied = Some((click.slug, ui.input(|input| input.time) + COPIED_SECS));
-                ui.ctx().request_repaint_after_secs(COPIED_SECS as f32);
+                governor::after(ui, Reason::Copied, Duration::from_secs_f64(COPIED_SECS));
             }
             Action::Link(target, shown) => commands.push(ViewCommand::OpenLink {
                 target: Arc::clone(target),
                 shown: Arc::clone(shown),
             }),
         }
-        wake(ui);
+        governor::wake(ui, Reason::Input);
     }
 
     /// The line that was clicked stays under the pointer; what it holds opens below it.
@@ -419,18 +426,6 @@ fn clean(text: &str) -> String {
         .filter(|c| !matches!(c, '\u{E0000}'..='\u{E007F}' | '\u{E000}'..='\u{F8FF}'))
         .filter(|c| !c.is_control() || matches!(c, '\t' | '\n'))
         .collect()
-}
-
-/// Asks for one more frame, after something was changed by this one.
-pub(crate) fn wake(ui: &Ui) {
-    ui.ctx().request_repaint_after(std::time::Duration::from_millis(1));
-}
-
-/// Wakes a context from another thread with a single frame.
-#[must_use]
-pub fn waker(ctx: &egui::Context) -> Arc<dyn Fn() + Send + Sync> {
-    let ctx = ctx.clone();
-    Arc::new(move || ctx.request_repaint_after(std::time::Duration::from_millis(8)))
 }
 
 /// The id of a part of the view.

@@ -51,8 +51,13 @@ const RESERVED_CALLS: &[(&str, &[&str], &str)] = &[
     (".hyperlink(", LINKS, "every link passes the gate"),
     (".hyperlink_to(", LINKS, "every link passes the gate"),
     ("Hyperlink::", LINKS, "every link passes the gate"),
+    // Tests and the off-screen surface listen to requests; they make none.
+    (".request_repaint(", FRAMES, "the governor alone asks for frames"),
+    (".request_repaint_after", FRAMES, "the governor alone asks for frames"),
+    (".request_repaint_of(", FRAMES, "the governor alone asks for frames"),
 ];
 // perf resets a counter of the kernel, which is not a file.
+const FRAMES: &[&str] = &["view/governor.rs"];
 const WRITERS: &[&str] = &["store", "app", "perf/memory.rs"];
 const ONLY_STORE: &str = "showing touches nothing: only store and app write files";
 const COLOURS: &[&str] = &["view/theme.rs"];
@@ -342,6 +347,8 @@ fn planted_breaches_are_found() {
     one("transcript/index.rs", "std::fs::write(path, b\"\")?;", "fs::write(");
     one("view/card.rs", "let c = Color32::from_rgb(1, 2, 3);", "from_rgb");
     one("view/card.rs", "ui.ctx().open_url(url);", ".open_url(");
+    one("app/window/tab.rs", "ctx.request_repaint_after(SOON);", ".request_repaint_after");
+    clean("view/governor.rs", "ctx.request_repaint_after_for(delay, ViewportId::ROOT);");
     one("markdown/mod.rs", "use std::{\n    fmt,\n    fs::File,\n};", "fs: pure");
     one("presenter/mod.rs", "let now = Instant::now();", "Instant::now: pure");
     clean("view/link_gate.rs", "ui.ctx().open_url(OpenUrl::new_tab(url));");

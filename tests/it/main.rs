@@ -35,6 +35,8 @@ mod tool_calls;
 
 // The view: look, pictures, links, the windows.
 mod chat;
+mod governor;
+mod hud;
 mod images;
 mod link_gate;
 mod reference;

@@ -15,11 +15,12 @@ use crate::{
     engine::live::{Engine, LiveSource, Provider, Session},
     layout::{Jump, Palette, face},
     model::{Attachment, Command, Part, Role, Snapshot},
-    perf,
+    perf::{self, Reason},
     view::{
-        COLUMN_MAX, TranscriptView, ViewCommand,
+        COLUMN_MAX, Renderer, Shown, TranscriptView, ViewCommand,
         composer::{self, Composer, Wish},
-        theme, waker,
+        governor::waker,
+        theme,
     },
     wire::demo,
 };
@@ -37,6 +38,7 @@ pub(super) struct Chat {
     session: Session,
     source: LiveSource,
     view: TranscriptView,
+    shown: Shown,
     composer: Composer,
     choices: Vec<composer::Choice>,
     found: Receiver<Found>,
@@ -55,13 +57,14 @@ impl Chat {
         let mut demo = Choice::demo(providers::Reason::NothingFound);
         demo.provider = Provider::Demo(pace);
         engine.set_provider(Arc::clone(&demo.name), demo.provider.clone());
-        let session = engine.session(demo.settings(flags), waker(ctx));
+        let session = engine.session(demo.settings(flags), waker(ctx, Reason::Stream));
         let (sender, found) = sync_channel(4);
         look_around(ctx, engine, flags.clone(), sender);
         Self {
             source: session.source(),
             session,
             view: TranscriptView::new(ctx),
+            shown: Shown::default(),
             composer: Composer::default(),
             choices: vec![composer::Choice { provider: demo.name, model: demo.model }],
             found,
@@ -123,7 +126,17 @@ impl Chat {
         self.source.snapshot()
     }
 
-    pub(super) fn ui(&mut self, ui: &mut Ui, engine: &Engine) -> Vec<ViewCommand> {
+    /// Messages on screen, while the reference renderer shows them.
+    pub(super) fn messages_visible(&self) -> Option<usize> {
+        self.shown.messages_visible()
+    }
+
+    pub(super) fn ui(
+        &mut self,
+        ui: &mut Ui,
+        engine: &Engine,
+        renderer: Renderer,
+    ) -> Vec<ViewCommand> {
         self.absorb(engine);
         let dark = ui.visuals().dark_mode;
         let palette = theme::palette(if dark { egui::Theme::Dark } else { egui::Theme::Light });
@@ -147,7 +160,7 @@ impl Chat {
         if snapshot.is_empty() {
             welcome_ui(ui, &palette);
         }
-        self.view.show(ui, &mut self.source)
+        self.shown.show(renderer, &mut self.view, ui, &mut self.source)
     }
 
     fn carry_out(&mut self, wish: Wish) {
@@ -216,7 +229,7 @@ fn look_around(
     flags: ProviderFlags,
     sender: SyncSender<Found>,
 ) {
-    let (http, wake, known) = (engine.http(), waker(ctx), Arc::downgrade(engine));
+    let (http, wake, known) = (engine.http(), waker(ctx, Reason::Answer), Arc::downgrade(engine));
     engine.spawn(async move {
         let chosen = providers::choose(&http, &flags, providers::environment).await;
         if let Ok(choice) = chosen

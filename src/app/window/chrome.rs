@@ -9,14 +9,17 @@ use super::{Window, dialogs::Dialogs};
 use crate::{
     app::cli::ProviderFlags,
     layout::{Palette, face, icon},
-    view::theme,
+    view::{
+        governor::{self, Preference, Settings},
+        theme,
+    },
 };
 
 const SIDEBAR_WIDTH: f32 = 248.0;
 const BAR_HEIGHT: f32 = 44.0;
 const ROW_HEIGHT: f32 = 32.0;
 
-fn palette(ui: &Ui) -> Palette {
+pub(super) fn palette(ui: &Ui) -> Palette {
     theme::palette(if ui.visuals().dark_mode { egui::Theme::Dark } else { egui::Theme::Light })
 }
 
@@ -199,7 +202,7 @@ fn icon_button(ui: &mut Ui, icon: char, words: &str) -> bool {
     response.clicked()
 }
 
-/// System, light, dark.
+/// System, light, dark; how much moves, and how much power that may take.
 fn theme_menu(ui: &mut Ui) {
     let now = ui.ctx().options(|options| options.theme_preference);
     let sign = if ui.visuals().dark_mode { icon::MOON } else { icon::SUN };
@@ -215,8 +218,30 @@ fn theme_menu(ui: &mut Ui) {
                 ui.close();
             }
         }
+        frames_menu(ui);
     });
     menu.response.widget_info(|| WidgetInfo::labeled(Role::Button, true, "Theme"));
+}
+
+/// What may be painted though nobody touched anything.
+fn frames_menu(ui: &mut Ui) {
+    let before = governor::settings(ui);
+    let mut settings = before;
+    let Settings { reduced_motion, battery_saver } = &mut settings;
+    ui.separator();
+    ui.weak("Motion");
+    ui.radio_value(reduced_motion, Preference::Auto, "As the system has it");
+    ui.radio_value(reduced_motion, Preference::Off, "Full");
+    ui.radio_value(reduced_motion, Preference::On, "Reduced");
+    ui.separator();
+    ui.weak("Battery saver");
+    ui.radio_value(battery_saver, Preference::Auto, "While on battery");
+    ui.radio_value(battery_saver, Preference::On, "Always");
+    ui.radio_value(battery_saver, Preference::Off, "Never");
+    if settings != before {
+        governor::configure(ui, settings);
+        ui.close();
+    }
 }
 
 fn hairline(ui: &Ui, palette: &Palette) -> Stroke {

@@ -12,10 +12,11 @@ use egui::{Context, Id, RichText, Ui};
 
 use crate::{
     model::{Attachment, Image, ImageData},
+    perf::Reason,
     view::{
+        governor::waker,
         link_gate::{Link, LinkContext, LinkGate, Verdict},
         rich::{Reference, manual_ui},
-        waker,
     },
 };
 
@@ -62,7 +63,7 @@ impl Dialogs {
             return;
         }
         let (sender, receiver) = sync_channel(1);
-        let wake = waker(ctx);
+        let wake = waker(ctx, Reason::Answer);
         let started = std::thread::Builder::new().name("file-dialog".to_owned()).spawn(move || {
             let dialog = rfd::FileDialog::new()
                 .set_title("Open transcripts")
@@ -82,7 +83,7 @@ impl Dialogs {
             return;
         }
         let (sender, receiver) = sync_channel(1);
-        let wake = waker(ctx);
+        let wake = waker(ctx, Reason::Answer);
         let started =
             std::thread::Builder::new().name("attach-dialog".to_owned()).spawn(move || {
                 let dialog = rfd::FileDialog::new().set_title("Attach pictures or text files");

@@ -3,9 +3,10 @@
 mod chat;
 mod chrome;
 mod dialogs;
+mod system;
 mod tab;
 
-use std::{path::PathBuf, sync::Arc};
+use std::{path::PathBuf, sync::Arc, time::Duration};
 
 use egui::{
     CentralPanel, Context, Frame, Key, Modifiers, Panel, ThemePreference, Ui, ViewportBuilder,
@@ -21,7 +22,11 @@ use crate::{
     engine::live::Engine,
     gpu,
     model::Snapshot,
-    view::{TranscriptView, ViewCommand, theme},
+    view::{
+        TranscriptView, ViewCommand, governor,
+        hud::{Hud, Readings},
+        theme,
+    },
     wire::demo,
 };
 
@@ -58,7 +63,12 @@ pub fn run(start: Start) -> Result<()> {
         ..eframe::NativeOptions::default()
     };
     let create = |creation: &eframe::CreationContext<'_>| -> Box<dyn eframe::App> {
-        Box::new(Window::new(&creation.egui_ctx, start))
+        let mut window = Window::new(&creation.egui_ctx, start);
+        if let Some(gpu) = &creation.wgpu_render_state {
+            window.adapter = gpu::describe(&gpu.adapter.get_info());
+        }
+        window.system = system::Watch::start(&creation.egui_ctx).ok();
+        Box::new(window)
     };
     eframe::run_native("letterpress", options, Box::new(|creation| Ok(create(creation)))).map_err(
         |error| match error {
@@ -78,6 +88,11 @@ pub struct Window {
     pace: demo::Pace,
     /// None when it could not be started; reading works without it.
     engine: Option<Arc<Engine>>,
+    hud: Hud,
+    /// Who draws, in one line.
+    adapter: String,
+    /// Looks at motion and power; none where nobody asked for it.
+    system: Option<system::Watch>,
 }
 
 impl Window {
@@ -85,6 +100,7 @@ impl Window {
     #[must_use]
     pub fn new(ctx: &Context, start: Start) -> Self {
         theme::install(ctx);
+        governor::observe(ctx);
         let mut window = Self {
             tabs: Vec::new(),
             active: 0,
@@ -93,6 +109,9 @@ impl Window {
             next_tab: 0,
             pace: start.pace,
             engine: providers::engine().ok().map(Arc::new),
+            hud: Hud::default(),
+            adapter: String::new(),
+            system: None,
         };
         let Start { files, chat, pace: _ } = start;
         if files.is_empty() && chat.is_none() {
@@ -157,13 +176,28 @@ impl Window {
         });
         CentralPanel::default().frame(Frame::NONE).show(ui, |ui| self.page_ui(ui));
         self.dialogs.ui(ui);
+        if self.hud.is_open() {
+            self.hud_ui(ui);
+        }
+    }
+
+    fn hud_ui(&mut self, ui: &Ui) {
+        let tab = self.tabs.get(self.active);
+        let caches = tab.map(Tab::caches).unwrap_or_default();
+        let readings = Readings {
+            adapter: &self.adapter,
+            laid_out: self.view().map_or(0, TranscriptView::laid_out),
+            visible: tab.map_or(0, Tab::visible),
+            caches: &caches,
+        };
+        self.hud.show(ui, &chrome::palette(ui), &readings);
     }
 
     fn page_ui(&mut self, ui: &mut Ui) {
         let Some(tab) = self.tabs.get_mut(self.active) else {
             return chrome::empty_ui(ui, &mut self.dialogs);
         };
-        let commands = tab.ui(ui, self.engine.as_deref());
+        let commands = tab.ui(ui, self.engine.as_deref(), self.hud.renderer());
         if tab.live().is_some_and(|chat| chat.take_wants_files()) {
             self.dialogs.pick_attachments(ui.ctx());
         }
@@ -218,6 +252,9 @@ impl Window {
         if pressed(Modifiers::COMMAND, Key::P) {
             self.dialogs.pick_file(ui.ctx());
         }
+        if pressed(Modifiers::NONE, Key::F12) {
+            self.hud.toggle();
+        }
         if pressed(Modifiers::NONE, Key::F1) || pressed(Modifiers::COMMAND, Key::Slash) {
             self.dialogs.toggle_manual();
         }
@@ -253,6 +290,11 @@ impl Window {
         self.tabs.get(self.active)?.talk().map(chat::Chat::snapshot)
     }
 
+    /// The instrument panel.
+    pub fn hud(&mut self) -> &mut Hud {
+        &mut self.hud
+    }
+
     /// True when nothing that changes the picture is still on its way.
     #[must_use]
     pub fn is_settled(&self) -> bool {
@@ -277,7 +319,13 @@ const DIGITS: [Key; 9] = [
 ];
 
 impl eframe::App for Window {
-    fn ui(&mut self, ui: &mut Ui, _frame: &mut eframe::Frame) {
+    fn logic(&mut self, ctx: &Context, _frame: &mut eframe::Frame) {
+        governor::look(ctx);
+    }
+
+    fn ui(&mut self, ui: &mut Ui, frame: &mut eframe::Frame) {
+        let previous = frame.info().cpu_usage.map(Duration::from_secs_f32);
+        self.hud.begin_frame(ui, previous);
         Self::ui(self, ui);
     }
 

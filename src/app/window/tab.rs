@@ -12,7 +12,7 @@ use crate::{
     engine::{FileSource, live::Engine},
     layout::face,
     model::{Progress, Source as _},
-    view::{TranscriptView, ViewCommand},
+    view::{Renderer, Shown, TranscriptView, ViewCommand},
     wire::demo,
 };
 
@@ -26,7 +26,7 @@ pub(super) struct Tab {
 }
 
 enum Page {
-    Open(Box<(FileSource, TranscriptView)>),
+    Open(Box<(FileSource, TranscriptView, Shown)>),
     Live(Box<Chat>),
     Failed(String),
 }
@@ -130,6 +130,29 @@ impl Tab {
         }
     }
 
+    /// Bytes of each cache, by name.
+    pub(super) fn caches(&self) -> Vec<(&'static str, usize)> {
+        let Some(view) = self.shown() else { return Vec::new() };
+        let [slugs, colours, pictures] = view.caches();
+        let pages = match &self.page {
+            Page::Open(open) => open.0.cache_bytes(),
+            // A conversation that goes on is held whole; it is no cache.
+            Page::Live(_) | Page::Failed(_) => 0,
+        };
+        vec![slugs, ("pages", pages), colours, pictures]
+    }
+
+    /// What is on screen: slugs, or messages of the reference renderer.
+    pub(super) fn visible(&self) -> usize {
+        let messages = match &self.page {
+            Page::Open(open) => open.2.messages_visible(),
+            Page::Live(chat) => chat.messages_visible(),
+            Page::Failed(_) => None,
+        };
+        let slugs = self.shown().map_or(0, TranscriptView::visible_slugs);
+        messages.unwrap_or(slugs)
+    }
+
     /// True when nothing that changes the picture is still on its way.
     pub(super) fn is_settled(&self) -> bool {
         let open = match &self.page {
@@ -137,27 +160,33 @@ impl Tab {
             Page::Live(chat) => return !chat.is_busy() && chat.shown().is_settled(),
             Page::Failed(_) => return true,
         };
-        let (source, view) = &**open;
+        let (source, view, _) = &**open;
         source.failure().is_some()
             || (source.progress() == Progress::Complete && source.ready() && view.is_settled())
     }
 
-    pub(super) fn ui(&mut self, ui: &mut Ui, engine: Option<&Engine>) -> Vec<ViewCommand> {
+    pub(super) fn ui(
+        &mut self,
+        ui: &mut Ui,
+        engine: Option<&Engine>,
+        renderer: Renderer,
+    ) -> Vec<ViewCommand> {
         match &mut self.page {
             Page::Live(chat) => {
                 if let Some(engine) = engine {
-                    return ui.push_id(self.id, |ui| chat.ui(ui, engine)).inner;
+                    return ui.push_id(self.id, |ui| chat.ui(ui, engine, renderer)).inner;
                 }
             }
             Page::Failed(why) => message_ui(ui, "This file cannot be shown", why),
             Page::Open(open) => {
-                let (source, view) = &mut **open;
+                let (source, view, shown) = &mut **open;
                 if let Some(failure) = source.failure() {
                     message_ui(ui, "This file cannot be shown", &failure.to_string());
                 } else if source.is_empty() && source.progress() == Progress::Complete {
                     message_ui(ui, "Nothing was said here", "The file holds no messages.");
                 } else {
-                    return ui.push_id(self.id, |ui| view.show(ui, source)).inner;
+                    let show = |ui: &mut Ui| shown.show(renderer, view, ui, source);
+                    return ui.push_id(self.id, show).inner;
                 }
             }
         }
@@ -167,7 +196,7 @@ impl Tab {
 
 fn page(ctx: &Context, source: crate::app::error::Result<FileSource>) -> Page {
     match source {
-        Ok(source) => Page::Open(Box::new((source, TranscriptView::new(ctx)))),
+        Ok(source) => Page::Open(Box::new((source, TranscriptView::new(ctx), Shown::default()))),
         Err(error) => Page::Failed(error.to_string()),
     }
 }

@@ -8,10 +8,12 @@ use super::Wish;
 use crate::{
     layout::{Palette, compose::usage_line, face},
     model::{Command, Phase, Snapshot, stream::EndState},
+    view::governor,
 };
 
-/// How often a line that counts seconds is shown anew.
-const TICK: Duration = Duration::from_millis(200);
+/// How often a line that counts tenths of seconds, or seconds, is shown anew.
+const TENTHS: Duration = Duration::from_millis(200);
+const SECONDS: Duration = Duration::from_secs(1);
 
 /// Shows the line; it takes its place whether or not there is something to say, so that
 /// nothing jumps when a turn begins or ends.
@@ -28,14 +30,26 @@ pub(super) fn strip_ui(
         match snapshot.phase {
             Phase::Idle => ended_ui(ui, snapshot, palette, wishes),
             phase => {
-                ui.label(caption(&busy_words(phase, snapshot, now)).color(palette.accent));
+                let words = caption(&busy_words(phase, snapshot, now)).color(palette.accent);
+                let response = ui.label(words);
+                if let Some(every) = changes_every(phase) {
+                    governor::tick(ui, response.rect, every);
+                }
                 if matches!(phase, Phase::Retrying { .. }) && ui.small_button("Try now").clicked() {
                     wishes.push(Wish::Tell(Command::Retry));
                 }
-                ui.ctx().request_repaint_after(TICK);
             }
         }
     });
+}
+
+/// How often the words change while nothing else does.
+fn changes_every(phase: Phase) -> Option<Duration> {
+    match phase {
+        Phase::Idle | Phase::Streaming => None,
+        Phase::Waiting { .. } => Some(TENTHS),
+        Phase::Stalled { .. } | Phase::Retrying { .. } => Some(SECONDS),
+    }
 }
 
 fn busy_words(phase: Phase, snapshot: &Snapshot, now: Instant) -> String {
