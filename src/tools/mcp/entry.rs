@@ -77,7 +77,9 @@ impl Entry {
             (Vec::new(), Vec::new())
         };
         let (definitions, warnings) = unique(definitions, warnings);
-        let tools: Arc<[ToolStatus]> = self.judge(definitions).into();
+        // Held until the board has it, so that no older judgement overwrites a newer one.
+        let pins = self.shared.pins.lock();
+        let tools: Arc<[ToolStatus]> = self.judge(&pins, definitions).into();
         self.shared.board.update(self.index, |status| {
             status.tools = Arc::clone(&tools);
             status.warnings = warnings.into();
@@ -87,15 +89,15 @@ impl Entry {
 
     /// Judges again what is on the board, because pins have changed.
     pub(super) fn judge_again(&self) {
+        let pins = self.shared.pins.lock();
         let overview = self.shared.board.get();
         let Some(status) = overview.get(self.index) else { return };
         let definitions = status.tools.iter().map(|tool| Arc::clone(&tool.definition)).collect();
-        let tools = self.judge(definitions);
+        let tools = self.judge(&pins, definitions);
         self.shared.board.update(self.index, |status| status.tools = tools.into());
     }
 
-    fn judge(&self, definitions: Vec<Arc<Definition>>) -> Vec<ToolStatus> {
-        let pins = self.shared.pins.lock();
+    fn judge(&self, pins: &Pins, definitions: Vec<Arc<Definition>>) -> Vec<ToolStatus> {
         let judged = definitions.into_iter().map(|definition| {
             let sha256 = definition.digest(&self.identity);
             let pin = pins.tool(&self.config.name, &definition.name);

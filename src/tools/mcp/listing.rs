@@ -8,6 +8,8 @@ use super::{connection::Connection, error::CallError};
 const MAX_PAGES: usize = 200;
 /// Entries of one list.
 const MAX_ENTRIES: usize = 5_000;
+/// Bytes of one list, about.
+const MAX_BYTES: usize = 32 << 20;
 /// Bytes of the cursor that asks for the next page.
 const MAX_CURSOR: usize = 64 * 1024;
 
@@ -36,6 +38,7 @@ impl Connection {
     ) -> Result<Listed<T>, CallError> {
         let (mut entries, mut warnings) = (Vec::new(), Vec::new());
         let mut cursor: Option<String> = None;
+        let mut bytes = 0;
         for _ in 0..MAX_PAGES {
             let params =
                 cursor.as_ref().map_or_else(|| json!({}), |cursor| json!({ "cursor": cursor }));
@@ -44,8 +47,10 @@ impl Connection {
                 return Err(CallError::BadAnswer(format!("it has no {}", kind.key).into()));
             };
             for value in list {
-                if entries.len() + warnings.len() >= MAX_ENTRIES {
-                    warnings.push(format!("it has more than {MAX_ENTRIES} {}", kind.key));
+                bytes += weight(value);
+                if entries.len() + warnings.len() >= MAX_ENTRIES || bytes > MAX_BYTES {
+                    let count = entries.len();
+                    warnings.push(format!("only its first {count} {} are used", kind.key));
                     return Ok((entries, warnings));
                 }
                 match read(value) {
@@ -65,5 +70,17 @@ impl Connection {
         }
         warnings.push(format!("it has more than {MAX_PAGES} pages of {}", kind.key));
         Ok((entries, warnings))
+    }
+}
+
+/// Bytes of a value, about.
+fn weight(value: &Value) -> usize {
+    match value {
+        Value::Null | Value::Bool(_) | Value::Number(_) => 8,
+        Value::String(text) => 8 + text.len(),
+        Value::Array(list) => 8 + list.iter().map(weight).sum::<usize>(),
+        Value::Object(map) => {
+            8 + map.iter().map(|(key, value)| 8 + key.len() + weight(value)).sum::<usize>()
+        }
     }
 }
