@@ -12,6 +12,7 @@
 pub mod cancel;
 pub mod edit;
 pub mod fetch;
+pub mod mcp;
 pub mod patch;
 pub mod policy;
 pub mod remote;
