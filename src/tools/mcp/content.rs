@@ -131,6 +131,7 @@ impl CallOutcome {
             tool_name,
             is_error: self.is_error,
             output,
+            told: None,
             images: images.collect(),
             details: self.structured.unwrap_or_default(),
         }

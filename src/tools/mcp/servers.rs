@@ -290,16 +290,23 @@ impl Servers {
             _ => return Err(CallError::BadArguments),
         };
         let entry = Arc::clone(&self.known(&server)?.entry);
-        let connection = self
-            .question(&server, async |connection| {
-                verify(&entry, &connection, &tool).await?;
-                Ok(connection)
-            })
-            .await?;
+        let connection = self.verified(&entry, &tool).await?;
         let limits = self.inner.shared.limits;
         let silence = entry.config.timeout.unwrap_or(limits.silence);
         let patience = Patience { silence, total: limits.call.max(silence) };
         connection.call(&tool, arguments, patience, progress).await
+    }
+
+    /// A connection over which a tool is as it was accepted. Asked for once more, when the
+    /// first one turns out to have ended.
+    async fn verified(&self, entry: &Entry, tool: &Arc<str>) -> Result<Arc<Connection>, CallError> {
+        let mut connection = self.connection(&entry.config.name).await?;
+        let mut verified = verify(entry, &connection, tool).await;
+        if matches!(verified, Err(CallError::Ended(_))) {
+            connection = self.connection(&entry.config.name).await?;
+            verified = verify(entry, &connection, tool).await;
+        }
+        verified.map(|()| connection)
     }
 
     /// The server and its tool that an offered name means.
@@ -409,15 +416,9 @@ impl Servers {
     }
 
     async fn connection(&self, name: &str) -> Result<Arc<Connection>, CallError> {
-        let server = self.known(name)?;
-        let (waiter, connection) = oneshot::channel();
-        let gone = || CallError::NotRunning("the program is ending".into());
+        let orders = self.known(name)?.orders.clone();
         let wait = self.inner.shared.limits.start * 2 + Duration::from_secs(1);
-        let asked = timeout(wait, async {
-            server.orders.send(Order::Start(waiter)).await.map_err(|_closed| gone())?;
-            connection.await.map_err(|_closed| gone())?
-        });
-        asked.await.unwrap_or_else(|_elapsed| {
+        timeout(wait, started(orders)).await.unwrap_or_else(|_elapsed| {
             Err(CallError::NotRunning(
                 format!("it did not start within {} s", wait.as_secs()).into(),
             ))
@@ -464,6 +465,14 @@ impl Servers {
         }
         names(all.into_iter())
     }
+}
+
+/// Asks for a connection, and waits for it.
+async fn started(orders: mpsc::Sender<Order>) -> Result<Arc<Connection>, CallError> {
+    let gone = || CallError::NotRunning("the program is ending".into());
+    let (waiter, connection) = oneshot::channel();
+    orders.send(Order::Start(waiter)).await.map_err(|_closed| gone())?;
+    connection.await.map_err(|_closed| gone())?
 }
 
 fn named(entry: &Entry, pin: &ToolPin) -> (Arc<str>, Arc<str>) {
