@@ -36,6 +36,7 @@
 //! | 1 | [`wire`] | providers over HTTP: requests, framers, replies; the only module that knows HTTP |
 //! | 1 | [`markdown`] | text → blocks: hygiene, sealed blocks and an open tail (pure) |
 //! | 1 | [`markup`] | terminal colours, tool tags, think tags (pure) |
+//! | 1 | [`tools`] | what models may ask to be done: servers of the Model Context Protocol |
 //! | 1 | [`transcript`] | other applications' files: sniffed, indexed, read on demand |
 //! | 0 | [`model`] | ids, messages, blocks, tool-call states, rows (pure) |
 //! | 0 | [`perf`] | the clock, scopes, frames, reasons for them, memory, power |

@@ -22,7 +22,7 @@ const RESERVED_CRATES: &[(&str, &[&str], &str)] = &[
     ("egui_wgpu", &["gpu", "app"], "only gpu knows pipelines"),
     ("wgpu", &["gpu", "app"], "only gpu knows pipelines"),
     ("tokio", &["wire", "store", "tools", "transcript", "engine", "app"], "the UI never waits"),
-    ("reqwest", &["wire"], "only wire knows HTTP"),
+    ("reqwest", &["wire", "tools/mcp/"], "only wire knows HTTP, and the protocol of tool servers"),
     ("pulldown_cmark", &["markdown"], "only markdown parses markdown"),
     ("egui_commonmark", &["view/", "app/"], "the reference renderer, not the transcript"),
     ("webbrowser", &["view/link_gate.rs"], "only a click on a link leaves the program"),

@@ -26,6 +26,9 @@ mod live;
 mod presenter;
 mod wire;
 
+// Tools: servers of the Model Context Protocol.
+mod mcp;
+
 // Layout: what stands where, cards, colours of code, differences.
 mod bed;
 mod diff;

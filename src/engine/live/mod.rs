@@ -35,6 +35,7 @@ mod publish;
 mod recorded;
 mod source;
 mod talk;
+mod toolbox;
 pub mod workbench;
 
 use std::{collections::BTreeMap, fmt, io, sync::Arc, time::Duration};
@@ -48,6 +49,7 @@ use tokio::{
 pub use local::{LocalServer, local_servers};
 pub use provider::Provider;
 pub use source::LiveSource;
+pub use toolbox::{Keep, Toolbox};
 
 use self::{actor::Actor, publish::Publisher, workbench::Workbench};
 use super::Waker;
