@@ -29,8 +29,7 @@ impl<'a> Reader<'a> {
     /// The next file; none at the end.
     fn file(&mut self) -> Result<Option<FilePatch>, PatchError> {
         let mut renamed: (Option<String>, Option<String>) = (None, None);
-        loop {
-            let Some(line) = self.peek() else { break };
+        while let Some(line) = self.peek() {
             if line.starts_with("--- ")
                 && self.lines.get(self.at + 1).is_some_and(|next| next.starts_with("+++ "))
             {
