@@ -96,7 +96,10 @@ pub fn judge(call: Call, facts: Facts, rules: &Rules) -> Verdict {
     let is_settled = !reasons.iter().any(Reason::is_firm)
         && (rules.allowing(&call, &facts) || rules.level.covers(&call, &reasons, facts.trust));
     if reasons.is_empty() || is_settled {
-        return Verdict::Allow(Approved { call, grant: Box::new(Grant { facts, may_be_private: false }) });
+        return Verdict::Allow(Approved {
+            call,
+            grant: Box::new(Grant { facts, may_be_private: false }),
+        });
     }
     Verdict::Ask(Box::new(Question::new(call, facts, reasons)))
 }

@@ -124,7 +124,8 @@ pub(super) fn inventory(folder: &Path) -> Vec<(PathBuf, Vec<u8>)> {
             if metadata.is_dir() {
                 folders.push(path.clone());
             }
-            let content = if metadata.is_file() { fs::read(&path).expect("a file") } else { Vec::new() };
+            let content =
+                if metadata.is_file() { fs::read(&path).expect("a file") } else { Vec::new() };
             found.push((path, content));
         }
     }

@@ -71,7 +71,11 @@ fn an_end_is_told() {
         ("test -t 0 || echo no terminal", "no terminal", Exit::Code(0), false),
     ] {
         let output = shell(&place, line);
-        assert_eq!((&*output.text, output.exit, output.is_error), (text, Some(exit), is_error), "{line}");
+        assert_eq!(
+            (&*output.text, output.exit, output.is_error),
+            (text, Some(exit), is_error),
+            "{line}"
+        );
     }
     let output = shell(&place, "exit 3");
     assert_eq!(output.details(), json!({"exitCode": 3}));
@@ -96,8 +100,10 @@ fn a_program_in_the_workspace_is_not_taken_for_another() {
     use std::os::unix::fs::PermissionsExt as _;
     let place = Place::new();
     place.write("w/ls", "#!/bin/sh\necho planted\n");
-    std::fs::set_permissions(place.path("w/ls"), std::fs::Permissions::from_mode(0o755)).expect("permissions");
-    let run = |argv: &[&str]| place.run("execute_command", &json!({ "command": argv })).text.to_string();
+    std::fs::set_permissions(place.path("w/ls"), std::fs::Permissions::from_mode(0o755))
+        .expect("permissions");
+    let run =
+        |argv: &[&str]| place.run("execute_command", &json!({ "command": argv })).text.to_string();
     assert_eq!(run(&["./ls"]), "planted");
     assert_ne!(run(&["ls"]), "planted");
     assert_eq!(place.word("execute_command", &json!({"command": ["./ls"]})), "ask");
@@ -111,12 +117,25 @@ fn a_repository_that_runs_programs_is_asked_about() {
     place.write("w/.git/config", "[core]\n\tbare = false\n[remote \"origin\"]\n\turl = x\n");
     assert_eq!(place.word("execute_command", &status), "allow");
     for setting in [
-        "[core]\n\tfsmonitor = ./evil\n", "[core] fsmonitor=./evil", "[CORE]\nFsMonitor = x",
-        "[diff \"x\"]\n\ttextconv = evil\n", "[diff]\n\texternal = evil\n", "[filter \"x\"]\n\tclean = evil\n",
-        "[include]\n\tpath = /tmp/x\n", "[includeIf \"gitdir:x\"]\n\tpath = y\n", "[alias]\n\ts = !evil\n",
-        "[gpg]\n\tprogram = evil\n", "[core]\n\thooksPath = .\n", "[core]\n\tsshCommand = evil\n",
-        "[remote \"o\"]\n\tuploadpack = evil\n", "[log]\n\tshowSignature = true\n", "[user]\n\tname = a\\\nb\n",
-        "[merge \"x\"]\n\tdriver = evil\n", "[extensions]\n\tpartialClone = o\n", "[uploadpack]\n\tx = y\n", "[bro\n",
+        "[core]\n\tfsmonitor = ./evil\n",
+        "[core] fsmonitor=./evil",
+        "[CORE]\nFsMonitor = x",
+        "[diff \"x\"]\n\ttextconv = evil\n",
+        "[diff]\n\texternal = evil\n",
+        "[filter \"x\"]\n\tclean = evil\n",
+        "[include]\n\tpath = /tmp/x\n",
+        "[includeIf \"gitdir:x\"]\n\tpath = y\n",
+        "[alias]\n\ts = !evil\n",
+        "[gpg]\n\tprogram = evil\n",
+        "[core]\n\thooksPath = .\n",
+        "[core]\n\tsshCommand = evil\n",
+        "[remote \"o\"]\n\tuploadpack = evil\n",
+        "[log]\n\tshowSignature = true\n",
+        "[user]\n\tname = a\\\nb\n",
+        "[merge \"x\"]\n\tdriver = evil\n",
+        "[extensions]\n\tpartialClone = o\n",
+        "[uploadpack]\n\tx = y\n",
+        "[bro\n",
     ] {
         place.write("w/.git/config", setting);
         assert_eq!(place.word("execute_command", &status), "once", "{setting}");
@@ -127,12 +146,18 @@ fn a_repository_that_runs_programs_is_asked_about() {
 fn few_variables_are_seen_and_no_keys() {
     let place = Place::new();
     let output = shell(&place, "env");
-    let names: Vec<&str> = output.text.lines().filter_map(|line| line.split_once('=')).map(|(name, _)| name).collect();
+    let names: Vec<&str> =
+        output.text.lines().filter_map(|line| line.split_once('=')).map(|(name, _)| name).collect();
     assert!(names.contains(&"PATH") && names.contains(&"GIT_TERMINAL_PROMPT"), "{names:?}");
     // What cargo tells tests is not for them; neither is anything that looks like a key.
     for name in &names {
         assert!(!name.starts_with("CARGO_PKG") && !name.starts_with("CARGO_MANIFEST"), "{name}");
-        assert!(!["KEY", "TOKEN", "SECRET", "PASSWORD"].iter().any(|word| name.contains(word) && !name.starts_with("GIT_CONFIG_KEY")), "{name}");
+        assert!(
+            !["KEY", "TOKEN", "SECRET", "PASSWORD"]
+                .iter()
+                .any(|word| name.contains(word) && !name.starts_with("GIT_CONFIG_KEY")),
+            "{name}"
+        );
     }
     assert!(std::env::var("CARGO_MANIFEST_DIR").is_ok());
     let question = Call::parse("execute_command", &json!({"command": ["env"]})).expect("arguments");
@@ -155,10 +180,14 @@ fn output_comes_in_order_with_its_stream() {
     });
     let expected = [(Stream::Out, "a\n"), (Stream::Err, "b\n"), (Stream::Out, "c\n")];
     assert_eq!(heard, expected.map(|(stream, text)| (stream, text.to_owned())));
-    let parts: Vec<_> = output.parts.iter().map(|part| match part {
-        OutputPart::Text { stream, text } => (*stream, &**text),
-        other => panic!("{other:?}"),
-    }).collect();
+    let parts: Vec<_> = output
+        .parts
+        .iter()
+        .map(|part| match part {
+            OutputPart::Text { stream, text } => (*stream, &**text),
+            other => panic!("{other:?}"),
+        })
+        .collect();
     assert_eq!(parts, expected);
 }
 
@@ -213,13 +242,29 @@ fn a_hundred_megabytes_are_spilled_and_not_kept() {
     let spill = output.spill.as_ref().expect("it was spilled");
     assert_eq!((&*spill.place, spill.bytes, spill.is_whole), ("somewhere", 100 * MB, true));
     assert_eq!(output.omitted, 100 * MB - 128 * 1024);
-    let sizes: Vec<_> = output.parts.iter().map(|part| match part {
-        OutputPart::Text { text, .. } => text.len() as u64,
-        OutputPart::Gap(bytes) => *bytes,
-        other => panic!("{other:?}"),
-    }).collect();
+    let sizes: Vec<_> = output
+        .parts
+        .iter()
+        .map(|part| match part {
+            OutputPart::Text { text, .. } => text.len() as u64,
+            OutputPart::Gap(bytes) => *bytes,
+            other => panic!("{other:?}"),
+        })
+        .collect();
     assert_eq!(sizes, [64 * 1024, 100 * MB - 128 * 1024, 64 * 1024]);
     assert!(output.text.len() < 52 * 1024, "{}", output.text.len());
+    println!("memory grew by {} bytes", growth);
+}
+
+/// Other tests take memory, too, so the one above is run again, alone in a process.
+#[test]
+fn a_hundred_megabytes_take_little_memory() {
+    let test = "tools::commands::a_hundred_megabytes_are_spilled_and_not_kept";
+    let this = std::env::current_exe().expect("this program");
+    let run = std::process::Command::new(this).args(["--exact", test, "--nocapture"]).output();
+    let printed = String::from_utf8(run.expect("it runs").stdout).expect("UTF-8");
+    let (_, growth) = printed.split_once("memory grew by ").expect("it was measured");
+    let growth: u64 = growth.split(' ').next().and_then(|n| n.parse().ok()).expect("a number");
     println!("memory grew by {} KB", growth / 1024);
     assert!(growth <= 64 * MB, "memory grew by {} MB", growth / MB);
 }
@@ -256,7 +301,11 @@ fn one_that_never_ends_is_stopped() {
     let waited = perf::now() - stopped_at.expect("it was stopped");
     println!("stopped after {waited:?}");
     assert_eq!((output.exit, output.is_error), (Some(Exit::Stopped), true));
-    assert!(output.text.ends_with("[stopped by the user]"), "{}", &output.text[output.text.len() - 100..]);
+    assert!(
+        output.text.ends_with("[stopped by the user]"),
+        "{}",
+        &output.text[output.text.len() - 100..]
+    );
 }
 
 #[test]
@@ -265,7 +314,9 @@ fn one_that_nobody_reads_is_stopped_all_the_same() {
     let (stopper, stop) = Stopper::new();
     let call = Call::parse("execute_command", &json!({"command": ["yes"]})).expect("arguments");
     let facts = place.bench.facts(&call, Trust::UserOnly);
-    let letterpress::tools::Verdict::Ask(question) = letterpress::tools::judge(call, facts, &Rules::default()) else {
+    let letterpress::tools::Verdict::Ask(question) =
+        letterpress::tools::judge(call, facts, &Rules::default())
+    else {
         panic!("it is asked about");
     };
     let approved = question.answer(Answer::Once).expect("granted").call;
@@ -284,13 +335,22 @@ fn one_that_nobody_reads_is_stopped_all_the_same() {
 #[test]
 fn its_time_runs_out() {
     let place = Place::new();
-    let output = place.run("execute_command", &json!({"command": "echo early; sleep 60", "timeout": 1}));
-    assert_eq!((output.exit, &*output.text), (Some(Exit::TimedOut), "early\n[stopped after 1 seconds]"));
+    let output =
+        place.run("execute_command", &json!({"command": "echo early; sleep 60", "timeout": 1}));
+    assert_eq!(
+        (output.exit, &*output.text),
+        (Some(Exit::TimedOut), "early\n[stopped after 1 seconds]")
+    );
 }
 
 /// The numbers of the processes that a command printed.
 fn pids(output: &ToolOutput) -> Vec<String> {
-    output.text.lines().filter(|line| line.bytes().all(|b| b.is_ascii_digit())).map(str::to_owned).collect()
+    output
+        .text
+        .lines()
+        .filter(|line| line.bytes().all(|b| b.is_ascii_digit()))
+        .map(str::to_owned)
+        .collect()
 }
 
 #[test]
@@ -339,9 +399,12 @@ fn one_that_does_not_want_to_end_is_made_to() {
 #[test]
 fn a_run_that_is_dropped_ends_its_processes() {
     let place = Place::new();
-    let call = Call::parse("execute_command", &json!({"command": "echo $$; sleep 300"})).expect("arguments");
+    let call = Call::parse("execute_command", &json!({"command": "echo $$; sleep 300"}))
+        .expect("arguments");
     let facts = place.bench.facts(&call, Trust::UserOnly);
-    let letterpress::tools::Verdict::Ask(question) = letterpress::tools::judge(call, facts, &Rules::default()) else {
+    let letterpress::tools::Verdict::Ask(question) =
+        letterpress::tools::judge(call, facts, &Rules::default())
+    else {
         panic!("it is asked about");
     };
     let approved = question.answer(Answer::Once).expect("granted").call;
@@ -371,11 +434,16 @@ fn ten_thousand_escape_sequences_are_kept_for_the_eye_and_not_for_the_model() {
 #[test]
 fn calls_at_the_same_time_do_not_mix() {
     let place = Arc::new(Place::new());
-    let threads: Vec<_> = (0..8).map(|n| {
-        let place = Arc::clone(&place);
-        let name = format!("call {n}");
-        thread::Builder::new().name(name).spawn(move || shell(&place, &format!("echo {n}; sleep 0.1; echo {n}"))).expect("a thread")
-    }).collect();
+    let threads: Vec<_> = (0..8)
+        .map(|n| {
+            let place = Arc::clone(&place);
+            let name = format!("call {n}");
+            thread::Builder::new()
+                .name(name)
+                .spawn(move || shell(&place, &format!("echo {n}; sleep 0.1; echo {n}")))
+                .expect("a thread")
+        })
+        .collect();
     for (n, thread) in threads.into_iter().enumerate() {
         assert_eq!(*thread.join().expect("it ends").text, format!("{n}\n{n}"));
     }
@@ -396,7 +464,9 @@ impl Fetcher for Echo {
             Ok(match request.url.path() {
                 "/html" => page(200, "text/html; charset=utf-8", "<h1>Hi</h1><script>no</script>"),
                 "/missing" => page(404, "text/plain", "not here"),
-                "/moved" => Fetched { location: Some("//other.org/x".to_owned()), ..page(302, "", "") },
+                "/moved" => {
+                    Fetched { location: Some("//other.org/x".to_owned()), ..page(302, "", "") }
+                }
                 "/binary" => page(200, "application/octet-stream", "x\0y"),
                 "/cut" => Fetched { is_cut: true, ..page(200, "application/json", "{\"a\":") },
                 "/private" => page(200, "text/plain", &request.may_be_private.to_string()),
@@ -430,7 +500,10 @@ fn pages_are_fetched_by_whoever_knows_how() {
     assert_eq!(text("https://example.org/html"), "# Hi");
     assert_eq!(text("https://example.org/missing"), "[status 404]\nnot here");
     assert!(fetch("https://example.org/missing").is_error);
-    assert!(text("https://example.org/moved").contains("redirects to https://other.org/x, which was not followed"));
+    assert!(
+        text("https://example.org/moved")
+            .contains("redirects to https://other.org/x, which was not followed")
+    );
     assert!(fetch("https://example.org/binary").is_error);
     assert!(text("https://example.org/cut").starts_with("[the page is longer"));
     assert!(text("https://example.org/x").contains("was not fetched: no route"));
@@ -439,7 +512,8 @@ fn pages_are_fetched_by_whoever_knows_how() {
     let (stopper, stop) = Stopper::new();
     thread::scope(|scope| {
         scope.spawn(|| stopper.stop());
-        let output = place.run_with("web_fetch", &json!({"url": "https://example.org/never"}), stop);
+        let output =
+            place.run_with("web_fetch", &json!({"url": "https://example.org/never"}), stop);
         assert_eq!(&*output.text, "[stopped by the user]");
     });
     let without = Place::new();
@@ -449,9 +523,12 @@ fn pages_are_fetched_by_whoever_knows_how() {
 #[test]
 fn a_remote_call_goes_where_it_belongs() {
     let place = Place::with(|bench| bench.remote(Arc::new(Echo)));
-    let call = Call::Remote { server: "s".into(), tool: "s__echo".into(), arguments: json!({"a": 1}) };
+    let call =
+        Call::Remote { server: "s".into(), tool: "s__echo".into(), arguments: json!({"a": 1}) };
     let facts = place.bench.facts(&call, Trust::UserOnly);
-    let letterpress::tools::Verdict::Ask(question) = letterpress::tools::judge(call, facts, &Rules::default()) else {
+    let letterpress::tools::Verdict::Ask(question) =
+        letterpress::tools::judge(call, facts, &Rules::default())
+    else {
         panic!("it is asked about");
     };
     let approved = question.answer(Answer::Once).expect("granted").call;

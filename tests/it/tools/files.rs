@@ -15,12 +15,18 @@ fn a_file_is_read_in_parts() {
     let read = |arguments| place.run("read_file", &arguments).text.to_string();
     let whole = read(json!({"path": "long.txt"}));
     assert!(whole.starts_with("line 1\n"), "{whole}");
-    assert!(whole.ends_with("line 2000\n[lines 1–2000; read on with start_line 2001]"), "{}", &whole[whole.len() - 80..]);
+    assert!(
+        whole.ends_with("line 2000\n[lines 1–2000; read on with start_line 2001]"),
+        "{}",
+        &whole[whole.len() - 80..]
+    );
     let part = read(json!({"path": "long.txt", "start_line": 4, "end_line": 5}));
     assert_eq!(part, "line 4\nline 5\n[lines 4–5]");
     let tail = read(json!({"path": "long.txt", "start_line": 4999}));
     assert_eq!(tail, "line 4999\nline 5000\n[lines 4999–5000]");
-    assert!(read(json!({"path": "long.txt", "start_line": 6000})).contains("ends before line 6000"));
+    assert!(
+        read(json!({"path": "long.txt", "start_line": 6000})).contains("ends before line 6000")
+    );
     place.write("w/short.txt", "a\nb");
     assert_eq!(read(json!({"path": "short.txt"})), "a\nb");
     assert_eq!(read(json!({"path": "short.txt", "start_line": 2})), "b\n[lines 2–2]");
@@ -60,7 +66,9 @@ fn bytes_become_text_as_far_as_they_are() {
     let png = [&b"\x89PNG\r\n\x1a\n"[..], &[0; 32]].concat();
     place.write("w/picture.png", &png);
     let output = read("picture.png");
-    let [OutputPart::Image { media_type, bytes }] = output.parts.as_slice() else { panic!("{output:?}") };
+    let [OutputPart::Image { media_type, bytes }] = output.parts.as_slice() else {
+        panic!("{output:?}")
+    };
     assert_eq!((&**media_type, &**bytes), ("image/png", &png[..]));
 }
 
@@ -68,7 +76,9 @@ fn bytes_become_text_as_far_as_they_are() {
 fn folders_are_listed() {
     let place = Place::new();
     place.write("w/.gitignore", "target/\n*.log\n");
-    for name in ["a.txt", "src/b.rs", "src/deep/c.rs", "target/x.rs", "d.log", ".hidden", ".git/config"] {
+    for name in
+        ["a.txt", "src/b.rs", "src/deep/c.rs", "target/x.rs", "d.log", ".hidden", ".git/config"]
+    {
         place.write(&format!("w/{name}"), "x");
     }
     let list = |arguments| place.run("list_files", &arguments).text.to_string();
@@ -123,10 +133,22 @@ fn files_are_searched() {
         search(json!({"regex": "two"})),
         "a.txt:2:Two two\nsrc/b.rs:1:fn two() {}\n[2 lines in 2 files]"
     );
-    assert_eq!(search(json!({"regex": "^two", "ignore_case": true})), "a.txt:2:Two two\n[1 lines in 1 files]");
-    assert_eq!(search(json!({"regex": "two", "file_pattern": "*.rs"})), "src/b.rs:1:fn two() {}\n[1 lines in 1 files]");
-    assert_eq!(search(json!({"regex": "two", "path": "src"})), "src/b.rs:1:fn two() {}\n[1 lines in 1 files]");
-    assert_eq!(search(json!({"regex": "two", "path": "./a.txt"})), "./a.txt:2:Two two\n[1 lines in 1 files]");
+    assert_eq!(
+        search(json!({"regex": "^two", "ignore_case": true})),
+        "a.txt:2:Two two\n[1 lines in 1 files]"
+    );
+    assert_eq!(
+        search(json!({"regex": "two", "file_pattern": "*.rs"})),
+        "src/b.rs:1:fn two() {}\n[1 lines in 1 files]"
+    );
+    assert_eq!(
+        search(json!({"regex": "two", "path": "src"})),
+        "src/b.rs:1:fn two() {}\n[1 lines in 1 files]"
+    );
+    assert_eq!(
+        search(json!({"regex": "two", "path": "./a.txt"})),
+        "./a.txt:2:Two two\n[1 lines in 1 files]"
+    );
     assert_eq!(
         search(json!({"regex": "Two", "context_lines": 1})),
         "a.txt-1-one\na.txt:2:Two two\na.txt-3-three\n[1 lines in 1 files]"
@@ -137,7 +159,10 @@ fn files_are_searched() {
     let huge = place.run("search_files", &json!({"regex": "(a{1000}){1000}"}));
     assert!(huge.is_error, "{}", huge.text);
     place.write("w/many.txt", "x two x\n".repeat(2000));
-    assert!(search(json!({"regex": "two", "path": "many.txt"})).ends_with("[at least 500 lines in 1 files]"));
+    assert!(
+        search(json!({"regex": "two", "path": "many.txt"}))
+            .ends_with("[at least 500 lines in 1 files]")
+    );
 }
 
 #[test]
@@ -198,8 +223,14 @@ fn a_patch_is_applied_whole_or_not_at_all() {
     place.write("w/a.txt", "one\n");
     place.write("w/b.txt", "two\n");
     let before = inventory(&place.path("w"));
-    for second in ["*** Update File: b.txt\n@@\n-nothing\n+x", "*** Delete File: missing.txt", "*** Add File: b.txt\n+x"] {
-        let patch = format!("*** Begin Patch\n*** Update File: a.txt\n@@\n-one\n+1\n{second}\n*** End Patch");
+    for second in [
+        "*** Update File: b.txt\n@@\n-nothing\n+x",
+        "*** Delete File: missing.txt",
+        "*** Add File: b.txt\n+x",
+    ] {
+        let patch = format!(
+            "*** Begin Patch\n*** Update File: a.txt\n@@\n-one\n+1\n{second}\n*** End Patch"
+        );
         let output = place.run("apply_patch", &json!({ "input": patch }));
         assert!(output.is_error, "{}", output.text);
         assert_eq!(inventory(&place.path("w")), before, "{}", output.text);
@@ -235,7 +266,8 @@ fn an_edit_keeps_the_encoding() {
     assert!(!output.is_error, "{}", output.text);
     assert_eq!(fs::read(place.path("w/wide.txt")).expect("a file"), wide("\u{feff}1\r\ntwo\r\n"));
     place.write("w/latin.txt", b"caf\xE9 one\n");
-    let output = place.run("edit_file", &json!({"path": "latin.txt", "old_string": "one", "new_string": "1"}));
+    let output = place
+        .run("edit_file", &json!({"path": "latin.txt", "old_string": "one", "new_string": "1"}));
     assert!(output.is_error && output.text.contains("would damage it"), "{}", output.text);
     assert_eq!(fs::read(place.path("w/latin.txt")).expect("a file"), b"caf\xE9 one\n");
 }
@@ -245,17 +277,26 @@ fn the_question_shows_the_change() {
     let place = Place::new();
     place.write("w/a.txt", "one\n");
     let edit = json!({"path": "./a.txt", "old_string": "one", "new_string": "two"});
-    let Ok(letterpress::tools::Verdict::Ask(question)) = place.judge("edit_file", &edit) else { panic!() };
+    let Ok(letterpress::tools::Verdict::Ask(question)) = place.judge("edit_file", &edit) else {
+        panic!()
+    };
     let approval = question.approval();
     let [change] = approval.changes.as_slice() else { panic!("{approval:?}") };
-    assert_eq!((&*change.path, change.before.as_deref(), change.after.as_deref()), ("a.txt", Some("one\n"), Some("two\n")));
+    assert_eq!(
+        (&*change.path, change.before.as_deref(), change.after.as_deref()),
+        ("a.txt", Some("one\n"), Some("two\n"))
+    );
     assert_eq!((approval.what.as_str(), approval.is_inside), ("./a.txt", true));
     assert_eq!(approval.place, place.path("w/a.txt").to_str().expect("UTF-8"));
     // What changes between question and answer is not written over.
     place.write("w/a.txt", "one and more\n");
     let approved = question.answer(letterpress::tools::policy::Answer::Once).expect("granted").call;
     let (progress, _heard) = tokio::sync::mpsc::channel(1);
-    let run = letterpress::tools::Run { call_id: "c".into(), stop: letterpress::tools::Stop::never(), progress };
+    let run = letterpress::tools::Run {
+        call_id: "c".into(),
+        stop: letterpress::tools::Stop::never(),
+        progress,
+    };
     let output = super::bench::runtime().block_on(place.bench.run(approved, run));
     assert!(output.is_error && output.text.contains("in the meantime"), "{}", output.text);
     assert_eq!(place.read("w/a.txt").as_deref(), Some("one and more\n"));

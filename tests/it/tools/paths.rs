@@ -69,7 +69,10 @@ fn edit(path: &str) -> (&'static str, Value) {
 }
 
 fn add(path: &str) -> (&'static str, Value) {
-    ("apply_patch", json!({"input": format!("*** Begin Patch\n*** Add File: {path}\n+new\n*** End Patch")}))
+    (
+        "apply_patch",
+        json!({"input": format!("*** Begin Patch\n*** Add File: {path}\n+new\n*** End Patch")}),
+    )
 }
 
 fn delete(path: &str) -> (&'static str, Value) {
@@ -156,21 +159,21 @@ fn the_table_of_paths() {
         ("deny", write("dangling-out")),
         ("deny", write("hard.txt")),
         ("deny", write("pipe")),
-        ("deny", write("/dev/sda")),
+        ("deny", write("/dev/null")),
         ("deny", write("src")),
         ("deny", write(".")),
         ("deny", write("a.txt/x")),
         ("deny", write("missing/../../x")),
         ("deny", edit("leaf")),
         ("deny", edit("hard.txt")),
-        ("ask", edit("../outside/secret.txt")),
-        ("ask", edit("out/secret.txt")),
+        ("ask", edit("../outside/folder/secret.txt")),
+        ("ask", edit("out/folder/secret.txt")),
         ("ask", add("../x.txt")),
         ("ask", add("/etc/x.txt")),
         ("deny", add("dangling-out")),
         ("deny", delete("leaf")),
         ("deny", delete("hard.txt")),
-        ("ask", delete("out/secret.txt")),
+        ("ask", delete("out/folder/secret.txt")),
         ("allow", cat("a.txt")),
         ("allow", cat("inner")),
         ("ask", cat("leaf")),
@@ -249,9 +252,12 @@ fn what_is_swapped_after_the_answer_is_refused() {
             fs::create_dir(place.path("outside/er")).expect("a folder");
             symlink("../outside", place.path("w/deep")).expect("a link");
         }),
-        ("new.txt", |place| symlink("../outside/new.txt", place.path("w/new.txt")).expect("a link")),
         ("new.txt", |place| {
-            fs::hard_link(place.path("outside/secret.txt"), place.path("w/new.txt")).expect("a link");
+            symlink("../outside/new.txt", place.path("w/new.txt")).expect("a link")
+        }),
+        ("new.txt", |place| {
+            fs::hard_link(place.path("outside/secret.txt"), place.path("w/new.txt"))
+                .expect("a link");
         }),
     ];
     for (path, swap) in swaps {
@@ -320,7 +326,10 @@ fn a_folder_that_turns_into_a_link_lets_nothing_out() {
     }
     is_over.store(true, Ordering::Relaxed);
     swapper.join().expect("the swapper ends");
-    println!("{} swaps, {written} written, {refused} refused, {read} readings", swaps.load(Ordering::Relaxed));
+    println!(
+        "{} swaps, {written} written, {refused} refused, {read} readings",
+        swaps.load(Ordering::Relaxed)
+    );
     assert!(written > 0, "something was written in between");
     assert_eq!(inventory(&place.path("outside")), outside);
 }

@@ -10,6 +10,9 @@ use letterpress::tools::{
 use proptest::prelude::*;
 use serde_json::Value;
 
+#[cfg(unix)]
+use super::bench;
+
 /// A workspace at `/w` in which every path is a file, and no path is a link.
 fn place(path: &PathUse) -> Place {
     let base = path.base.as_deref().unwrap_or(".");
@@ -34,8 +37,7 @@ fn place(path: &PathUse) -> Place {
 }
 
 pub(super) fn facts(call: &Call) -> Facts {
-    let mut places: Vec<Place> =
-        paths_of(call).unwrap_or_default().iter().map(place).collect();
+    let mut places: Vec<Place> = paths_of(call).unwrap_or_default().iter().map(place).collect();
     if let (Call::Command { .. }, Some(folder)) = (call, places.first_mut()) {
         folder.what = What::Folder;
     }
@@ -108,18 +110,83 @@ fn reasons(verdict: &Verdict) -> String {
 
 /// The programs of the rows that are allowed.
 const LOOKS: &[&str] = &[
-    "ls", "cat", "head", "tail", "wc", "nl", "tac", "cut", "sort", "uniq", "comm", "cmp", "diff",
-    "sed", "grep", "egrep", "fgrep", "rg", "tree", "du", "df", "stat", "file", "readlink",
-    "realpath", "basename", "dirname", "md5sum", "sha1sum", "sha256sum", "sha512sum", "cksum",
-    "strings", "hexdump", "od", "echo", "pwd", "true", "false", "whoami", "id", "uname", "arch",
-    "nproc", "uptime", "date", "which", "git", "find",
+    "ls",
+    "cat",
+    "head",
+    "tail",
+    "wc",
+    "nl",
+    "tac",
+    "cut",
+    "sort",
+    "uniq",
+    "comm",
+    "cmp",
+    "diff",
+    "sed",
+    "grep",
+    "egrep",
+    "fgrep",
+    "rg",
+    "tree",
+    "du",
+    "df",
+    "stat",
+    "file",
+    "readlink",
+    "realpath",
+    "basename",
+    "dirname",
+    "md5sum",
+    "sha1sum",
+    "sha256sum",
+    "sha512sum",
+    "cksum",
+    "strings",
+    "hexdump",
+    "od",
+    "echo",
+    "pwd",
+    "true",
+    "false",
+    "whoami",
+    "id",
+    "uname",
+    "arch",
+    "nproc",
+    "uptime",
+    "date",
+    "which",
+    "git",
+    "find",
 ];
 
 /// Arguments that no allowed command has.
 const NEVER: &[&str] = &[
-    "-exec", "-execdir", "-ok", "-okdir", "-delete", "-fprint", "-fprint0", "-fprintf", "-fls",
-    "--output", "--pre", "--to-command", "-c", "--upload-pack", "--compress-program", "--ext-diff",
-    ";", "|", ">", "&&", "/etc/passwd", "../x", "~/x", ".env",
+    "-exec",
+    "-execdir",
+    "-ok",
+    "-okdir",
+    "-delete",
+    "-fprint",
+    "-fprint0",
+    "-fprintf",
+    "-fls",
+    "--output",
+    "--pre",
+    "--to-command",
+    "-c",
+    "--upload-pack",
+    "--compress-program",
+    "--ext-diff",
+    ";",
+    "|",
+    ">",
+    "&&",
+    "/etc/passwd",
+    "../x",
+    "~/x",
+    ".env",
 ];
 
 fn words() -> impl Strategy<Value = Vec<String>> {
@@ -151,19 +218,41 @@ proptest! {
         let facts = facts(&call);
         if let Verdict::Allow(_) = judge(call, facts, &Rules::default()) {
             prop_assert!(LOOKS.contains(&argv[0].as_str()), "{argv:?}");
-            let is_text = matches!(argv[0].as_str(), "echo" | "true" | "false" | "basename"
-                | "dirname" | "which" | "grep" | "egrep" | "fgrep" | "rg" | "find");
-            let flags = argv.iter().position(|word| word == "--").unwrap_or(argv.len());
-            for (at, word) in argv.iter().enumerate().skip(1) {
-                let is_counting = matches!(argv[0].as_str(), "wc" | "head" | "tail" | "grep" | "egrep"
-                    | "fgrep" | "rg" | "du" | "uniq" | "cut" | "stat" | "ls" | "git" | "od");
-                let is_fine = word == "-c" && is_counting;
-                let is_text = is_text && !word.starts_with('-') || at > flags && word.starts_with('-');
-                prop_assert!(is_text || is_fine || !NEVER.contains(&word.as_str()), "{argv:?}");
+            for word in &argv[1..] {
                 prop_assert!(!word.contains(['\u{200b}', '\u{202e}', '\n']), "{argv:?}");
+                prop_assert!(!matches!(word.as_str(), ";" | "|" | ">" | "&&"), "{argv:?}");
             }
         }
     }
+}
+
+/// What runs without a question leaves everything as it was, whatever its arguments mean to it.
+#[cfg(unix)]
+#[test]
+fn what_is_allowed_changes_nothing_when_it_runs() {
+    use proptest::{strategy::ValueTree as _, test_runner::TestRunner};
+
+    let place = bench::Place::new();
+    for name in ["src", "f", "5", "HEAD", "a.tar", "-exec", "x=", "1,5p"] {
+        place.write(&format!("w/{name}"), "one\ntwo\n");
+    }
+    // Without git, its commands are asked about.
+    let mut git = std::process::Command::new("git");
+    let git = git.args(["init", "-q"]).current_dir(place.path("w")).status();
+    let has_git = git.is_ok_and(|status| status.success());
+    let before = bench::inventory(place.folder.path());
+    let (mut runner, mut ran) = (TestRunner::deterministic(), 0);
+    for _ in 0..4000 {
+        let argv = words().new_tree(&mut runner).expect("a command").current();
+        let arguments = serde_json::json!({ "command": argv });
+        let Ok(Verdict::Allow(_)) = place.judge("execute_command", &arguments) else { continue };
+        let output = place.run("execute_command", &arguments);
+        assert!(output.exit.is_some(), "{argv:?}: {}", output.text);
+        assert!(bench::inventory(place.folder.path()) == before, "{argv:?}: {}", output.text);
+        ran += 1;
+    }
+    println!("{ran} commands ran, git: {has_git}");
+    assert!(ran > 100, "{ran}");
 }
 
 #[test]
@@ -208,17 +297,46 @@ fn facts_that_are_missing_count_against_a_call() {
 #[test]
 fn places_that_programs_obey() {
     for path in [
-        ".git/hooks/pre-commit", ".git/config", "a/.git/config", ".GIT/hooks/x", ".git./hooks/x",
-        ".git /hooks/x", "git~1/hooks/x", ".g\u{200c}it/hooks/x", ".git::$INDEX_ALLOCATION/x",
-        ".ssh/authorized_keys", "a\\.ssh\\config", ".bashrc", ".zshenv", "x/.profile", ".envrc",
-        ".config/fish/config.fish", ".config/fish/functions/ls.fish", ".vscode/tasks.json",
-        ".husky/pre-push", ".mcp.json", ".gitmodules", ".cargo/config.toml", ".npmrc",
-        ".config/autostart/x.desktop", ".config/systemd/user/x.service",
-        "Library/LaunchAgents/x.plist", ".BASHRC", ".bashrc.", "sitecustomize.py",
+        ".git/hooks/pre-commit",
+        ".git/config",
+        "a/.git/config",
+        ".GIT/hooks/x",
+        ".git./hooks/x",
+        ".git /hooks/x",
+        "git~1/hooks/x",
+        ".g\u{200c}it/hooks/x",
+        ".git::$INDEX_ALLOCATION/x",
+        ".ssh/authorized_keys",
+        "a\\.ssh\\config",
+        ".bashrc",
+        ".zshenv",
+        "x/.profile",
+        ".envrc",
+        ".config/fish/config.fish",
+        ".config/fish/functions/ls.fish",
+        ".vscode/tasks.json",
+        ".husky/pre-push",
+        ".mcp.json",
+        ".gitmodules",
+        ".cargo/config.toml",
+        ".npmrc",
+        ".config/autostart/x.desktop",
+        ".config/systemd/user/x.service",
+        "Library/LaunchAgents/x.plist",
+        ".BASHRC",
+        ".bashrc.",
+        "sitecustomize.py",
     ] {
         assert!(is_protected(path), "{path}");
     }
-    for path in ["src/main.rs", "git/hooks/x", ".github/workflows/ci.yml", "bashrc", "a.git/x", ".gitignore"] {
+    for path in [
+        "src/main.rs",
+        "git/hooks/x",
+        ".github/workflows/ci.yml",
+        "bashrc",
+        "a.git/x",
+        ".gitignore",
+    ] {
         assert!(!is_protected(path), "{path}");
     }
 }
@@ -226,14 +344,39 @@ fn places_that_programs_obey() {
 #[test]
 fn places_that_hold_keys() {
     for path in [
-        ".env", "a/.env", ".ENV", ".env.local", ".env.production", "id_rsa", ".ssh/known_hosts",
-        ".aws/credentials", "server.pem", "tls.KEY", ".netrc", ".git-credentials", ".git/config",
-        ".kube/config", ".docker/config.json", "secrets.yaml", ".npmrc", ".pypirc", "a.p12",
-        ".password-store/x.gpg", ".bash_history",
+        ".env",
+        "a/.env",
+        ".ENV",
+        ".env.local",
+        ".env.production",
+        "id_rsa",
+        ".ssh/known_hosts",
+        ".aws/credentials",
+        "server.pem",
+        "tls.KEY",
+        ".netrc",
+        ".git-credentials",
+        ".git/config",
+        ".kube/config",
+        ".docker/config.json",
+        "secrets.yaml",
+        ".npmrc",
+        ".pypirc",
+        "a.p12",
+        ".password-store/x.gpg",
+        ".bash_history",
     ] {
         assert!(is_private(path), "{path}");
     }
-    for path in [".env.example", ".env.sample", "src/env.rs", "environment", "key.rs", ".gitignore", "id_rsa.rs"] {
+    for path in [
+        ".env.example",
+        ".env.sample",
+        "src/env.rs",
+        "environment",
+        "key.rs",
+        ".gitignore",
+        "id_rsa.rs",
+    ] {
         assert!(!is_private(path), "{path}");
     }
 }
@@ -241,21 +384,49 @@ fn places_that_hold_keys() {
 #[test]
 fn addresses_of_ones_own() {
     for url in [
-        "http://localhost/", "http://localhost:8080/", "http://a.localhost/", "http://127.0.0.1/",
-        "http://127.1/", "http://2130706433/", "http://0x7f000001/", "http://017700000001/",
-        "http://0.0.0.0/", "http://10.0.0.1/", "http://172.16.0.1/", "http://192.168.1.1/",
-        "http://169.254.169.254/latest/meta-data/", "http://[::1]/", "http://[::]/",
-        "http://[::ffff:127.0.0.1]/", "http://[fe80::1]/", "http://[fc00::1]/", "http://[fd12::1]/",
-        "http://[64:ff9b::7f00:1]/", "http://[2002:7f00:1::]/", "http://100.64.0.1/", "http://router/",
-        "http://printer.local/", "http://x.internal/", "http://127.0.0.1.nip.io/", "http://lvh.me/",
-        "http://224.0.0.1/", "http://255.255.255.255/", "http://localhost./", "http://x.home.arpa/",
+        "http://localhost/",
+        "http://localhost:8080/",
+        "http://a.localhost/",
+        "http://127.0.0.1/",
+        "http://127.1/",
+        "http://2130706433/",
+        "http://0x7f000001/",
+        "http://017700000001/",
+        "http://0.0.0.0/",
+        "http://10.0.0.1/",
+        "http://172.16.0.1/",
+        "http://192.168.1.1/",
+        "http://169.254.169.254/latest/meta-data/",
+        "http://[::1]/",
+        "http://[::]/",
+        "http://[::ffff:127.0.0.1]/",
+        "http://[fe80::1]/",
+        "http://[fc00::1]/",
+        "http://[fd12::1]/",
+        "http://[64:ff9b::7f00:1]/",
+        "http://[2002:7f00:1::]/",
+        "http://100.64.0.1/",
+        "http://router/",
+        "http://printer.local/",
+        "http://x.internal/",
+        "http://127.0.0.1.nip.io/",
+        "http://lvh.me/",
+        "http://224.0.0.1/",
+        "http://255.255.255.255/",
+        "http://localhost./",
+        "http://x.home.arpa/",
         "http://metadata.google.internal/",
     ] {
         assert!(is_private_host(&url.parse().expect("an address")), "{url}");
     }
     for url in [
-        "https://example.org/", "https://1.1.1.1/", "http://172.15.0.1/", "http://192.169.0.1/",
-        "https://[2606:4700::1111]/", "https://localhost.example.org/", "https://notlocal/.."
+        "https://example.org/",
+        "https://1.1.1.1/",
+        "http://172.15.0.1/",
+        "http://192.169.0.1/",
+        "https://[2606:4700::1111]/",
+        "https://localhost.example.org/",
+        "https://notlocal/..",
     ] {
         let url = url.parse().expect("an address");
         let is_named = matches!(url, ref url if url::Url::host_str(url) == Some("notlocal"));
@@ -290,14 +461,12 @@ fn an_address_that_carries_data_is_asked_about_after_others_have_spoken() {
 
 #[test]
 fn hidden_text_in_a_file_that_is_written_is_told() {
-    let write = |content: &str| Call::Write { path: "a.rs".to_owned(), content: content.to_owned() };
+    let write =
+        |content: &str| Call::Write { path: "a.rs".to_owned(), content: content.to_owned() };
     let told = |content: &str| {
         let call = write(content);
         let facts = facts(&call);
-        let rules = Rules {
-            level: letterpress::tools::policy::Level::Edits,
-            ..Rules::default()
-        };
+        let rules = Rules { level: letterpress::tools::policy::Level::Edits, ..Rules::default() };
         match judge(call, facts, &rules) {
             Verdict::Ask(question) => question.approval().reasons.clone(),
             Verdict::Allow(_) => Vec::new(),
@@ -305,6 +474,8 @@ fn hidden_text_in_a_file_that_is_written_is_told() {
         }
     };
     assert_eq!(told("let x = 1; // 👩‍👩‍👧 می‌خواهم ⚠️"), []);
-    assert!(told("if access != \"user\u{202e} \u{2066}// admin\u{2069}\"").contains(&Reason::Hidden(3)));
+    assert!(
+        told("if access != \"user\u{202e} \u{2066}// admin\u{2069}\"").contains(&Reason::Hidden(3))
+    );
     assert!(told("x \u{e0041}\u{e0042}").contains(&Reason::Hidden(2)));
 }

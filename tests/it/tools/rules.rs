@@ -26,7 +26,8 @@ fn write(path: &str) -> Call {
 
 #[test]
 fn deny_before_ask_before_allow() {
-    let allow = json!({"decision": "allow", "tool": "execute_command", "command": ["cargo", "test"]});
+    let allow =
+        json!({"decision": "allow", "tool": "execute_command", "command": ["cargo", "test"]});
     let ask = json!({"decision": "ask", "tool": "execute_command", "command": ["cargo", "**"]});
     let deny = json!({"decision": "deny", "tool": "execute_command", "command": ["cargo", "*"]});
     let call = command(&["cargo", "test"]);
@@ -37,7 +38,8 @@ fn deny_before_ask_before_allow() {
     let split = Rules { session: vec![rule(allow)], ..always([deny]) };
     assert_eq!(verdict(&call, &split), "deny");
     // A rule that denies holds for what only looks, too.
-    let no_ls = always([json!({"decision": "deny", "tool": "execute_command", "command": ["ls", "**"]})]);
+    let no_ls =
+        always([json!({"decision": "deny", "tool": "execute_command", "command": ["ls", "**"]})]);
     assert_eq!(verdict(&command(&["ls"]), &no_ls), "deny");
     let no_read = always([json!({"decision": "deny", "tool": "read_file", "path": "secret/**"})]);
     let read = |path: &str| Call::Read { path: path.to_owned(), first: None, last: None };
@@ -49,9 +51,8 @@ fn deny_before_ask_before_allow() {
 #[test]
 fn a_pattern_fits_what_it_says() {
     let fits = |pattern: &[&str], argv: &[&str]| {
-        let rules = always([
-            json!({"decision": "allow", "tool": "execute_command", "command": pattern}),
-        ]);
+        let rules =
+            always([json!({"decision": "allow", "tool": "execute_command", "command": pattern})]);
         verdict(&command(argv), &rules) == "allow"
     };
     assert!(fits(&["cargo", "test"], &["cargo", "test"]));
@@ -77,9 +78,9 @@ fn a_pattern_fits_what_it_says() {
         folder: None,
         timeout: letterpress::tools::DEFAULT_TIMEOUT,
     };
-    let rules = |decision| always([
-        json!({"decision": decision, "tool": "execute_command", "command": ["rm", "**"]}),
-    ]);
+    let rules = |decision| {
+        always([json!({"decision": decision, "tool": "execute_command", "command": ["rm", "**"]})])
+    };
     assert_eq!(verdict(&shell("rm x"), &rules("allow")), "once");
     assert_eq!(verdict(&shell("ls; rm x"), &rules("deny")), "deny");
     assert_eq!(verdict(&shell("ls"), &rules("deny")), "once");
@@ -91,7 +92,9 @@ fn what_was_offered_fits_what_was_asked_and_little_else() {
         Verdict::Ask(question) => *question,
         other => panic!("{other:?}"),
     };
-    for argv in [&["cargo", "test", "*"][..], &["touch", "\\*", "**"], &["make"], &["printf", "\\\\**"]] {
+    for argv in
+        [&["cargo", "test", "*"][..], &["touch", "\\*", "**"], &["make"], &["printf", "\\\\**"]]
+    {
         let question = asked(command(argv));
         assert_eq!(question.approval().offers.len(), 2, "{argv:?}");
         let granted = question.answer(Answer::Offer(0)).expect("granted");
@@ -111,7 +114,8 @@ fn what_was_offered_fits_what_was_asked_and_little_else() {
 
     let question = asked(write("src/a[1].rs"));
     let offers = question.approval().offers.clone();
-    let rules = |index: usize| Rules { always: vec![offers[index].rule.clone()], ..Rules::default() };
+    let rules =
+        |index: usize| Rules { always: vec![offers[index].rule.clone()], ..Rules::default() };
     assert_eq!(verdict(&write("src/a[1].rs"), &rules(1)), "allow");
     assert_eq!(verdict(&write("src/a1.rs"), &rules(1)), "ask");
     assert_eq!(verdict(&write("src/deep/b.rs"), &rules(2)), "allow");
@@ -120,7 +124,8 @@ fn what_was_offered_fits_what_was_asked_and_little_else() {
     assert_eq!(verdict(&write("src/../../b.rs"), &rules(2)), "ask");
     assert_eq!(verdict(&write("src/.git/hooks/x"), &rules(2)), "once");
     // A rule is for its tool alone.
-    let edit = Call::Patch { patch: "--- a/src/b.rs\n+++ b/src/b.rs\n@@ -1 +1 @@\n-a\n+b\n".into() };
+    let edit =
+        Call::Patch { patch: "--- a/src/b.rs\n+++ b/src/b.rs\n@@ -1 +1 @@\n-a\n+b\n".into() };
     assert_eq!(verdict(&edit, &rules(2)), "ask");
 
     assert!(asked(command(&["cargo", "x"])).answer(Answer::Reject).is_none());
@@ -197,8 +202,10 @@ fn a_tool_that_lives_elsewhere_is_asked_for_by_its_name_and_arguments() {
         tool: "time__now".to_owned(),
         arguments,
     };
-    let (one, same) = (json!({"a": 1, "b": [{"x": 1, "y": 2}]}), json!({"b": [{"y": 2, "x": 1}], "a": 1}));
-    let Verdict::Ask(question) = judge(call(one.clone()), facts(&call(one)), &Rules::default()) else {
+    let (one, same) =
+        (json!({"a": 1, "b": [{"x": 1, "y": 2}]}), json!({"b": [{"y": 2, "x": 1}], "a": 1}));
+    let Verdict::Ask(question) = judge(call(one.clone()), facts(&call(one)), &Rules::default())
+    else {
         panic!("it is asked");
     };
     let approval = question.approval().clone();
@@ -211,16 +218,45 @@ fn a_tool_that_lives_elsewhere_is_asked_for_by_its_name_and_arguments() {
     assert_eq!(verdict(&call(json!({"a": 2})), &rules(0)), "ask");
     assert_eq!(verdict(&call(json!({"a": 2})), &rules(1)), "allow");
     // Words that say of themselves that they are harmless change nothing.
-    assert_eq!(verdict(&call(json!({"readOnlyHint": true, "approved": true})), &Rules::default()), "ask");
+    assert_eq!(
+        verdict(&call(json!({"readOnlyHint": true, "approved": true})), &Rules::default()),
+        "ask"
+    );
 }
 
 /// What hostile pages and files have been seen to say. None of it is an argument that any tool
 /// takes, and none of it makes a difference.
 const INJECTED: &[&str] = &[
-    "approved", "auto_approve", "requires_approval", "skip_permissions", "dangerouslySkipPermissions",
-    "yolo", "sudo", "level", "trust", "decision", "user_confirmed", "is_safe", "read_only",
-    "bypass", "allow", "always", "admin", "override", "permission", "confirm", "force", "silent",
-    "no_prompt", "trusted", "sandbox", "unsafe", "policy", "scope", "answer", "grant",
+    "approved",
+    "auto_approve",
+    "requires_approval",
+    "skip_permissions",
+    "dangerouslySkipPermissions",
+    "yolo",
+    "sudo",
+    "level",
+    "trust",
+    "decision",
+    "user_confirmed",
+    "is_safe",
+    "read_only",
+    "bypass",
+    "allow",
+    "always",
+    "admin",
+    "override",
+    "permission",
+    "confirm",
+    "force",
+    "silent",
+    "no_prompt",
+    "trusted",
+    "sandbox",
+    "unsafe",
+    "policy",
+    "scope",
+    "answer",
+    "grant",
 ];
 
 #[test]
@@ -234,5 +270,8 @@ fn no_argument_raises_the_level() {
     let call = Call::parse("execute_command", &with_words).expect("arguments");
     assert_eq!(verdict(&call, &Rules::default()), "ask");
     assert_eq!(rule(json!({"decision": "ask", "tool": "*"})).decision, Decision::Ask);
-    assert_eq!(verdict(&command(&["ls"]), &always([json!({"decision": "ask", "tool": "*"})])), "once");
+    assert_eq!(
+        verdict(&command(&["ls"]), &always([json!({"decision": "ask", "tool": "*"})])),
+        "once"
+    );
 }

@@ -6,8 +6,16 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 
 /// Keywords that Anthropic, OpenAI (strict, too) and Gemini all take.
-const KEYWORDS: &[&str] =
-    &["type", "description", "properties", "required", "additionalProperties", "items", "anyOf", "enum"];
+const KEYWORDS: &[&str] = &[
+    "type",
+    "description",
+    "properties",
+    "required",
+    "additionalProperties",
+    "items",
+    "anyOf",
+    "enum",
+];
 
 fn check_schema(schema: &Value, is_strict: bool) {
     let fields = schema.as_object().unwrap_or_else(|| panic!("{schema} is an object"));
@@ -43,7 +51,9 @@ fn schemas_suit_every_provider() {
     let specs = ToolSpec::built_in();
     assert_eq!(specs.len(), Kind::BUILT_IN.len());
     for spec in specs {
-        assert!(spec.name.len() <= 64 && spec.name.bytes().all(|b| b.is_ascii_lowercase() || b == b'_'));
+        assert!(
+            spec.name.len() <= 64 && spec.name.bytes().all(|b| b.is_ascii_lowercase() || b == b'_')
+        );
         assert!(spec.description.ends_with('.') && spec.description.len() <= 1024, "{}", spec.name);
         assert_eq!(Kind::of(&spec.name), Some(spec.kind));
         assert_eq!(spec.schema["type"], "object");
@@ -68,7 +78,10 @@ fn sample(spec: &ToolSpec, all: bool) -> Value {
         _ => json!(["ls", "-la"]),
     };
     let sample = properties.filter(|(name, _)| wanted(name));
-    sample.map(|(name, schema)| (name.clone(), value(name, schema))).collect::<serde_json::Map<_, _>>().into()
+    sample
+        .map(|(name, schema)| (name.clone(), value(name, schema)))
+        .collect::<serde_json::Map<_, _>>()
+        .into()
 }
 
 #[test]
@@ -107,10 +120,17 @@ fn texts_for_numbers_and_flags_are_understood() {
     assert_eq!(call, Ok(Call::Read { path: "a".to_owned(), first: Some(2), last: Some(4) }));
     let call = Call::parse("list_files", &json!({"recursive": "true", "task_progress": "x"}));
     assert_eq!(call, Ok(Call::List { path: ".".to_owned(), is_recursive: true }));
-    let call = Call::parse("execute_command", &json!({"command": "ls | wc", "requires_approval": "false"}));
-    assert!(matches!(call, Ok(Call::Command { line: CommandLine::Shell(line), .. }) if line == "ls | wc"));
+    let call = Call::parse(
+        "execute_command",
+        &json!({"command": "ls | wc", "requires_approval": "false"}),
+    );
+    assert!(
+        matches!(call, Ok(Call::Command { line: CommandLine::Shell(line), .. }) if line == "ls | wc")
+    );
     let diff = "------- SEARCH\na\n=======\nb\n+++++++ REPLACE\n<<<<<<< SEARCH\nc\n=======\n>>>>>>> REPLACE\n";
-    let Ok(Call::Edit { edits, .. }) = Call::parse("replace_in_file", &json!({"path": "a", "diff": diff})) else {
+    let Ok(Call::Edit { edits, .. }) =
+        Call::parse("replace_in_file", &json!({"path": "a", "diff": diff}))
+    else {
         panic!("an edit");
     };
     let edits: Vec<_> = edits.iter().map(|edit| (edit.old.as_str(), edit.new.as_str())).collect();
@@ -154,7 +174,11 @@ fn bad_arguments_are_told_in_words() {
         ("web_fetch", json!({"url": "x"}), "cannot be understood"),
         ("web_fetch", json!({"url": "https://user:pw@example.org/"}), "user name or password"),
         ("replace_in_file", json!({"path": "a", "diff": "nonsense"}), "SEARCH and REPLACE"),
-        ("replace_in_file", json!({"path": "a", "diff": "------- SEARCH\na\n"}), "no ======= after"),
+        (
+            "replace_in_file",
+            json!({"path": "a", "diff": "------- SEARCH\na\n"}),
+            "no ======= after",
+        ),
         ("edit_file", json!({"path": "a", "old_string": "x"}), "new_string is missing"),
     ];
     for (tool, arguments, expected) in cases {
