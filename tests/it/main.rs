@@ -26,6 +26,10 @@ mod live;
 mod presenter;
 mod wire;
 
+// Tools: who decides, what they touch, how they end.
+#[expect(clippy::string_slice, reason = "a test may stop at its own data")]
+mod tools;
+
 // Layout: what stands where, cards, colours of code, differences.
 mod bed;
 mod diff;

@@ -1,6 +1,6 @@
 //! Addresses on the net: which are one's own, which carry something away.
 
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+use core::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use url::{Host, Url};
 

@@ -39,7 +39,7 @@ fn eventually(mut happened: impl FnMut() -> bool) -> bool {
         if happened() {
             return true;
         }
-        drop(clock.recv_timeout(Duration::from_millis(10)));
+        let _time_passed = clock.recv_timeout(Duration::from_millis(10));
     }
     false
 }
@@ -253,7 +253,7 @@ fn a_hundred_megabytes_are_spilled_and_not_kept() {
         .collect();
     assert_eq!(sizes, [64 * 1024, 100 * MB - 128 * 1024, 64 * 1024]);
     assert!(output.text.len() < 52 * 1024, "{}", output.text.len());
-    println!("memory grew by {} bytes", growth);
+    println!("memory grew by {growth} bytes");
 }
 
 /// Other tests take memory, too, so the one above is run again, alone in a process.

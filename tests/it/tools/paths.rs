@@ -242,7 +242,8 @@ fn run(
 
 #[test]
 fn what_is_swapped_after_the_answer_is_refused() {
-    let swaps: [(&str, fn(&Place)); 4] = [
+    type Swap = (&'static str, fn(&Place));
+    let swaps: [Swap; 4] = [
         ("src/new.txt", |place| {
             fs::rename(place.path("w/src"), place.path("w/was")).expect("renamed");
             symlink("../outside", place.path("w/src")).expect("a link");
@@ -253,7 +254,7 @@ fn what_is_swapped_after_the_answer_is_refused() {
             symlink("../outside", place.path("w/deep")).expect("a link");
         }),
         ("new.txt", |place| {
-            symlink("../outside/new.txt", place.path("w/new.txt")).expect("a link")
+            symlink("../outside/new.txt", place.path("w/new.txt")).expect("a link");
         }),
         ("new.txt", |place| {
             fs::hard_link(place.path("outside/secret.txt"), place.path("w/new.txt"))
