@@ -36,7 +36,7 @@
 //! | 1 | [`wire`] | providers over HTTP: requests, framers, replies; the only module that knows HTTP |
 //! | 1 | [`markdown`] | text → blocks: hygiene, sealed blocks and an open tail (pure) |
 //! | 1 | [`markup`] | terminal colours, tool tags, think tags (pure) |
-//! | 1 | [`tools`] | what models may ask to be done: servers of the Model Context Protocol |
+//! | 1 | [`tools`] | what a model may do: specs, policy, files, commands, pages, servers |
 //! | 1 | [`transcript`] | other applications' files: sniffed, indexed, read on demand |
 //! | 0 | [`model`] | ids, messages, blocks, tool-call states, rows (pure) |
 //! | 0 | [`perf`] | the clock, scopes, frames, reasons for them, memory, power |
@@ -74,8 +74,10 @@
 //! 12. **A galley belongs to one epoch.** Resets of egui's atlas are seen by
 //!     [`layout::epoch::Canary`]. (`sheet`)
 //! 13. **Panics in showing one message cost that message.** (`sheet`, `reader`)
-//! 14. **Pure layers take `now`.** [`model`], [`markdown`], [`markup`] and [`presenter`] read
-//!     no clock and no environment. (`architecture`)
+//! 14. **Pure layers take `now`.** [`model`], [`markdown`], [`markup`], [`presenter`] and
+//!     [`tools::policy`] read no clock and no environment. (`architecture`)
+//! 15. **No approval, no run.** [`tools::Bench::run`] takes a [`tools::Approved`] call; only
+//!     [`tools::policy`] makes one. (`tools`)
 //!
 //! # What is deliberately absent
 //!

@@ -26,8 +26,12 @@ mod live;
 mod presenter;
 mod wire;
 
-// Tools: servers of the Model Context Protocol.
+// Servers of the Model Context Protocol.
 mod mcp;
+
+// Tools: who decides, what they touch, how they end.
+#[expect(clippy::string_slice, reason = "a test may stop at its own data")]
+mod tools;
 
 // Layout: what stands where, cards, colours of code, differences.
 mod bed;
