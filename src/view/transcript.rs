@@ -70,6 +70,8 @@ pub enum ViewCommand {
 pub struct TranscriptView {
     /// How tools and roles are shown; register your own here.
     pub registry: Registry,
+    /// Rows with words that are searched for, in rising order; the strip marks them.
+    pub hits: Option<Arc<Vec<u32>>>,
     pub(crate) sheet: Sheet,
     pub(crate) folds: Folds,
     pub(crate) highlights: Highlighter,
@@ -126,6 +128,7 @@ impl TranscriptView {
         let waker = waker(ctx);
         Self {
             registry: Registry::default(),
+            hits: None,
             sheet: Sheet::default(),
             folds: Folds::default(),
             highlights: Highlighter::new(Arc::clone(&waker)),
