@@ -4,6 +4,7 @@ pub mod composer;
 pub mod images;
 mod keys;
 pub mod link_gate;
+mod minimap;
 mod overlay;
 mod paint;
 mod pointer;
