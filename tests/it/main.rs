@@ -37,6 +37,7 @@ mod tool_calls;
 mod chat;
 mod images;
 mod link_gate;
+mod minimap;
 mod reference;
 mod theme;
 mod window;

@@ -62,7 +62,9 @@ impl Sum {
         for (sum, count) in self.mix.iter_mut().zip(census.lines) {
             *sum += share * count as f32 / lines;
         }
-        self.reach = self.reach.max(170 + (noise(rows.start as u64) % 86) as u8);
+        // Few rows are as ragged as text is, many come to an even column.
+        let ragged = noise(rows.start as u64) % (86 / (1 + rows.len() as u64 / 4)).max(1);
+        self.reach = self.reach.max(255 - ragged as u8);
         self.failed = self.failed.saturating_add(census.failed);
         self.forks |= census.forks > 0;
         self.cover(rows);

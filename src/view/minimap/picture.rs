@@ -27,6 +27,8 @@ pub(super) struct Picture {
     size: [usize; 2],
     inks: Option<Inks>,
     hits: Option<Arc<Vec<u32>>>,
+    /// How crowded failures are, see [`crowd`].
+    crowd: u8,
     uploaded: u64,
 }
 
@@ -90,9 +92,9 @@ impl Picture {
             (Some(old), Some(new)) => Arc::ptr_eq(old, new),
             (old, new) => old.is_none() && new.is_none(),
         };
+        let crowd = if changed.is_some() { crowd(strip.cells()) } else { self.crowd };
         let is_whole = self.texture.is_none()
-            || self.size != size
-            || self.inks != Some(inks)
+            || (self.size, self.inks, self.crowd) != (size, Some(inks), crowd)
             || !are_same_hits;
         let spread = (MARK * ui.pixels_per_point()).round().max(1.0) as usize;
         let rows = match (is_whole, changed) {
@@ -103,9 +105,9 @@ impl Picture {
             }
             (false, None) => return,
         };
-        (self.size, self.inks, self.hits) = (size, Some(inks), hits);
+        (self.size, self.inks, self.hits, self.crowd) = (size, Some(inks), hits, crowd);
         let hits = self.hits.as_ref().map_or(&[][..], |hits| hits);
-        let image = draw(strip.cells(), rows.clone(), hits, &inks, spread);
+        let image = draw(strip.cells(), rows.clone(), hits, &Shading { inks, spread, crowd });
         self.uploaded += image.pixels.len() as u64;
         let options = TextureOptions::NEAREST;
         match &mut self.texture {
@@ -123,25 +125,38 @@ impl Picture {
     }
 }
 
-/// Draws a range of cells. Marks of the cells around it reach into it.
-fn draw(
-    cells: &[Cell],
-    rows: Range<usize>,
-    hits: &[u32],
-    inks: &Inks,
+/// How cells become colours.
+struct Shading {
+    inks: Inks,
+    /// Cells that a mark is high.
     spread: usize,
-) -> ColorImage {
+    crowd: u8,
+}
+
+/// Steps of [`crowd`].
+const CROWDED: u8 = 4;
+
+/// How many of the cells hold a failure: 0 for few, [`CROWDED`] for nearly all. Where all
+/// do, only how many failed in each can be seen.
+fn crowd(cells: &[Cell]) -> u8 {
+    let used = cells.iter().filter(|cell| cell.is_used()).count().max(1);
+    let failed = cells.iter().filter(|cell| cell.failed > 0).count();
+    let share = failed as f32 / used as f32;
+    ((share - 0.3).max(0.0) / 0.5 * f32::from(CROWDED)).min(f32::from(CROWDED)) as u8
+}
+
+/// Draws a range of cells. Marks of the cells around it reach into it.
+fn draw(cells: &[Cell], rows: Range<usize>, hits: &[u32], shading: &Shading) -> ColorImage {
     let mut pixels = vec![Color32::TRANSPARENT; COLUMNS * rows.len()];
-    let reaching = rows.start.saturating_sub(spread)..rows.end;
     let mut marks = Trail::default();
-    for i in reaching {
+    for i in rows.start.saturating_sub(shading.spread)..rows.end {
         let Some(cell) = cells.get(i) else { break };
         let is_hit = has_hit(hits, &cell.rows);
-        marks.pass(cell, is_hit, spread);
+        marks.pass(cell, is_hit, shading.spread);
         let Some(row) = i.checked_sub(rows.start) else { continue };
         let texels = pixels.get_mut(row * COLUMNS..(row + 1) * COLUMNS).unwrap_or_default();
-        body(texels, cell, is_hit, inks);
-        marks.draw(texels, inks);
+        body(texels, cell, is_hit, &shading.inks);
+        marks.draw(texels, shading);
     }
     ColorImage::new([COLUMNS, rows.len()], pixels)
 }
@@ -177,13 +192,16 @@ impl Trail {
         }
     }
 
-    fn draw(&self, texels: &mut [Color32], inks: &Inks) {
+    fn draw(&self, texels: &mut [Color32], shading: &Shading) {
+        let inks = &shading.inks;
         let mut fill = |columns: Range<usize>, color: Color32| {
             texels.get_mut(columns).unwrap_or_default().fill(color);
         };
         if self.failed > 0 {
-            // Few among many are fainter, and never too faint to be seen.
-            let part = 0.55 + 0.45 * (f32::from(self.share) / 255.0).sqrt();
+            // In a crowd the few are fainter, and never too faint to be seen.
+            let crowd = f32::from(shading.crowd) / f32::from(CROWDED);
+            let many = (f32::from(self.share) / 255.0 * 3.0).sqrt().min(1.0);
+            let part = 1.0 - crowd * (1.0 - (0.22 + 0.78 * many));
             fill(MARKS, inks.failed.gamma_multiply(part));
         }
         if self.hit > 0 {
@@ -209,16 +227,58 @@ fn body(texels: &mut [Color32], cell: &Cell, is_hit: bool, inks: &Inks) {
         texels.get_mut(..width).unwrap_or_default().fill(inks.between);
         return;
     }
-    let length = (BODY.len() * usize::from(cell.reach)).div_ceil(255);
-    let mut from = 0;
-    let mut sum = 0;
-    for (share, color) in cell.mix.iter().zip(inks.matters) {
-        if *share == 0 {
-            continue;
+    let length = BODY.len() as f32 * f32::from(cell.reach) / 255.0;
+    let whole = cell.mix.iter().map(|share| f32::from(*share)).sum::<f32>().max(1.0);
+    let kinds = || cell.mix.iter().zip(inks.matters).filter(|(share, _)| **share > 0);
+    if kinds().count() == 1 {
+        let color = kinds().next().map_or(Color32::TRANSPARENT, |(_, color)| color);
+        return texels.get_mut(..length.ceil() as usize).unwrap_or_default().fill(color);
+    }
+    let mut mixed = [Mixed::default(); BODY.end - BODY.start];
+    let mut from = 0.0;
+    for (share, color) in kinds() {
+        // The least share is as wide as a texel, so that it can be seen.
+        let to = (from + (length * f32::from(*share) / whole).max(1.0)).min(BODY.len() as f32);
+        lay(&mut mixed, from..to, color);
+        from = to;
+    }
+    for (texel, mixed) in texels.iter_mut().zip(mixed).take(from.ceil() as usize) {
+        *texel = mixed.over(*texel);
+    }
+}
+
+/// A texel that is covered by several colours.
+#[derive(Clone, Copy, Default)]
+struct Mixed {
+    color: [f32; 3],
+    covered: f32,
+}
+
+impl Mixed {
+    fn over(self, ground: Color32) -> Color32 {
+        if self.covered <= 0.0 {
+            return ground;
         }
-        sum += usize::from(*share);
-        let end = (length * sum).div_ceil(255).clamp(from + 1, BODY.len());
-        texels.get_mut(from..end).unwrap_or_default().fill(color);
-        from = end.min(BODY.len() - 1);
+        let mut texel = ground;
+        for (i, channel) in self.color.into_iter().enumerate() {
+            texel[i] = (channel / self.covered).round() as u8;
+        }
+        texel[3] = u8::MAX;
+        texel
+    }
+}
+
+/// Covers a stretch with a colour, texels at its ends in part.
+fn lay(texels: &mut [Mixed], stretch: Range<f32>, color: Color32) {
+    let first = stretch.start as usize;
+    for (i, texel) in texels.iter_mut().enumerate().skip(first) {
+        let covered = stretch.end.min(i as f32 + 1.0) - stretch.start.max(i as f32);
+        if covered <= 0.0 {
+            break;
+        }
+        for (sum, channel) in texel.color.iter_mut().zip(color.to_array()) {
+            *sum += f32::from(channel) * covered;
+        }
+        texel.covered += covered;
     }
 }
