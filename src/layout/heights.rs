@@ -118,44 +118,12 @@ impl Fenwick {
 const DETAIL_MAX: usize = 128;
 
 /// Heights of all rows of a source, in points.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Heights {
     chunks: Fenwick,
     detail: HashMap<usize, Fenwick>,
     rows: usize,
     moved: f64,
-}
-
-/// A place as a chunk and the part of its height that lies above. It stays the same place
-/// while rows around it are measured.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Place {
-    chunk: usize,
-    part: f64,
-}
-
-/// Heights as they stood at one moment. A drag is measured with what it began with, so
-/// that the same position of the pointer always means the same place.
-#[derive(Clone, Debug, Default)]
-pub struct Ruler {
-    chunks: Fenwick,
-}
-
-impl Ruler {
-    /// The place at a distance from the first row's top, in points.
-    #[must_use]
-    pub fn place(&self, y: f64) -> Place {
-        let (chunk, rest) = self.chunks.find(y);
-        let height = self.chunks.get(chunk);
-        let part = if height > 0.0 { (rest / height).clamp(0.0, 1.0) } else { 0.0 };
-        Place { chunk, part }
-    }
-
-    /// Sum of all heights, in points.
-    #[must_use]
-    pub fn total(&self) -> f64 {
-        self.chunks.total()
-    }
 }
 
 impl Heights {
@@ -209,18 +177,6 @@ impl Heights {
     #[must_use]
     pub fn moved(&self) -> f64 {
         self.moved
-    }
-
-    /// The heights of now, to measure with for a while.
-    #[must_use]
-    pub fn ruler(&self) -> Ruler {
-        Ruler { chunks: self.chunks.clone() }
-    }
-
-    /// Distance of a place from the first row's top as the heights are now, in points.
-    #[must_use]
-    pub fn distance(&self, place: Place) -> f64 {
-        self.chunks.prefix(place.chunk) + place.part * self.chunks.get(place.chunk)
     }
 
     /// Top and height of a chunk of [`CHUNK`] rows, in points.

@@ -33,7 +33,7 @@ pub use self::{
     folds::{Folds, Openness},
     palette::{Palette, Syntax},
     registry::Registry,
-    sheet::{Anchor, Jump, Page, Placed, Sheet, Toward, Visible},
+    sheet::{Anchor, Jump, Page, Place, Placed, Ruler, Sheet, Toward, Visible},
     slug::Slug,
     spec::{Action, Face, Fold, FoldKind, Label, Segment, Tone},
     strip::{Cell, Strip, Track},

@@ -21,7 +21,7 @@ use crate::{
         epoch::{Canary, Epoch},
         flow::Resume,
         folds::Folds,
-        heights::{CHUNK, Fenwick, Heights, Place, Ruler},
+        heights::{CHUNK, Fenwick, Heights},
         highlight::Highlighter,
         registry::Registry,
         slug::Slug,
@@ -51,6 +51,35 @@ pub struct Anchor {
     pub key: SlugKey,
     /// Points of the slug that are scrolled past; negative when it begins lower down.
     pub offset: f64,
+}
+
+/// A place in the conversation, whatever the heights around it become.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Place {
+    /// The message.
+    pub message: MessageId,
+    /// The part of its height that lies above, 0 to 1.
+    pub part: f64,
+}
+
+/// Heights as they stood at one moment. A drag is measured with what it began with, so
+/// that the same position of the pointer always means the same place.
+#[derive(Clone, Debug, Default)]
+pub struct Ruler {
+    heights: Heights,
+    width: f32,
+}
+
+impl Ruler {
+    /// The place at a distance from the first row's top, in points; none without rows.
+    pub fn place(&mut self, y: f64, source: &dyn Source) -> Option<Place> {
+        let (rows, width) = (source.len(), self.width);
+        let estimate = |i: usize| if i < rows { estimate_row(&source.row(i), width) } else { 0.0 };
+        let (row, within) = self.heights.find(y, estimate);
+        let height = self.heights.get(row, estimate);
+        let part = if height > 0.0 { (within / height).clamp(0.0, 1.0) } else { 0.0 };
+        (row < rows).then(|| Place { message: source.row(row).id, part })
+    }
 }
 
 /// Where to go.
@@ -265,7 +294,7 @@ impl Sheet {
     /// The heights of now, to measure a drag with.
     #[must_use]
     pub fn ruler(&self) -> Ruler {
-        self.heights.ruler()
+        Ruler { heights: self.heights.clone(), width: self.epoch.width_pts as f32 }
     }
 
     /// Top and bottom of a row in points from the first row's top, partly estimated.

@@ -99,7 +99,7 @@ mod tests {
             group,
             tally: ToolTally::default(),
             calls: (i % 3) as u8,
-            thinks: i % 2 == 0,
+            thinks: i.is_multiple_of(2),
             forks: i % 900 == 7,
             failed: i % 11 == 4,
             time_secs: 0,

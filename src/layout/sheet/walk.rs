@@ -91,8 +91,8 @@ impl Walk<'_, '_, '_> {
                 Some(self.at_height(fraction.clamp(0.0, 1.0) * room))
             }
             Jump::Place { place, lead, toward } => {
-                let y = self.sheet.heights.distance(place);
-                let (cursor, within) = self.at_height(y);
+                let row = self.source.index_of(place.message)?;
+                let (cursor, within) = self.within_row(row, place.part);
                 let mut at = (cursor, within - lead);
                 self.normalise(&mut at);
                 Some(self.pulled(at, toward))
@@ -117,6 +117,18 @@ impl Walk<'_, '_, '_> {
     fn at_height(&mut self, y: f64) -> (Cursor, f64) {
         let (source, width) = (&*self.source, self.page.width);
         let (row, within) = self.sheet.heights.find(y, |i| estimate_row(&source.row(i), width));
+        self.slug_within(row, within)
+    }
+
+    /// The slug at a part of a row's height.
+    fn within_row(&mut self, row: usize, part: f64) -> (Cursor, f64) {
+        self.compose(row);
+        let (source, width) = (&*self.source, self.page.width);
+        let height = self.sheet.heights.get(row, |i| estimate_row(&source.row(i), width));
+        self.slug_within(row, part * height)
+    }
+
+    fn slug_within(&mut self, row: usize, within: f64) -> (Cursor, f64) {
         self.compose(row);
         match self.composed(row) {
             Some(composed) if !composed.specs.is_empty() => {

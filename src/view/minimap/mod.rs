@@ -191,7 +191,7 @@ fn moved(
         let frame = scale.frame(view.visible.top);
         view.minimap.grip = Some(Grip::new(scale, frame, view.sheet.ruler(), y));
     }
-    if let Some(jump) = view.minimap.grip.as_mut().and_then(|grip| grip.pull(y)) {
+    if let Some(jump) = view.minimap.grip.as_mut().and_then(|grip| grip.pull(y, source)) {
         view.sheet.jump(jump);
         wake(ui);
     }

@@ -2,7 +2,10 @@
 
 use egui::{Rect, Ui};
 
-use crate::layout::{Jump, Toward, Visible, heights::Ruler};
+use crate::{
+    layout::{Jump, Ruler, Toward, Visible},
+    model::Source,
+};
 
 /// Least height of the frame around what is on screen, in points.
 const FRAME_MIN: f32 = 14.0;
@@ -117,7 +120,7 @@ impl Grip {
     }
 
     /// Where the page goes when the pointer is at this height; none while it rests.
-    pub(super) fn pull(&mut self, y: f32) -> Option<Jump> {
+    pub(super) fn pull(&mut self, y: f32, source: &dyn Source) -> Option<Jump> {
         let before = self.last.replace(y);
         if before == Some(y) || self.scale.room <= 0.0 {
             return None;
@@ -141,6 +144,7 @@ impl Grip {
         if top >= self.scale.room {
             return Some(Jump::End);
         }
-        Some(Jump::Place { place: self.ruler.place((top + lead).max(0.0)), lead, toward })
+        let place = self.ruler.place((top + lead).max(0.0), source)?;
+        Some(Jump::Place { place, lead, toward })
     }
 }

@@ -240,12 +240,16 @@ proptest! {
         let track = Track { cells: 30_000, ..ONE };
         let all = lines.len();
         let rule = move |number: usize| {
-            let info = row(number, if number % 3 == 0 { RowKind::User } else { RowKind::Assistant }, lines[number]);
+            let kinds = [RowKind::User, RowKind::Assistant, RowKind::Assistant];
+            let info = row(number, kinds[number % 3], lines[number]);
             RowInfo {
                 failed: number % 7 == 3,
                 forks: number % 11 == 4,
                 calls: (number % 4) as u8,
-                group: if number % 5 == 2 { GroupPlace::Follows { back: 1 } } else { GroupPlace::Alone },
+                group: match number % 5 {
+                    2 => GroupPlace::Follows { back: 1 },
+                    _ => GroupPlace::Alone,
+                },
                 ..info
             }
         };
