@@ -144,7 +144,7 @@ impl Strip {
         let room = self.track.cells as f64;
         let is_loose = self.per_cell > self.closest() && needed < room * 0.985;
         let strayed = (heights.moved() - self.moved).abs();
-        needed > room || is_loose || strayed > 0.5 * self.per_cell
+        needed > room || is_loose || strayed > self.per_cell
     }
 
     fn closest(&self) -> f64 {

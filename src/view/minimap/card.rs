@@ -32,7 +32,7 @@ pub(super) fn show(
     source: &mut dyn Source,
 ) {
     let Some(pointer) = ui.input(|input| input.pointer.latest_pos()) else { return };
-    let y = pointer.y.clamp(rect.top(), rect.bottom()) - rect.top();
+    let y = (pointer.y - rect.top()).clamp(0.0, scale.length());
     let cell = scale.cell(y, ui.pixels_per_point());
     let Some(row) = view.minimap.strip.row_at(cell).filter(|row| *row < source.len()) else {
         return;

@@ -59,6 +59,11 @@ impl Scale {
         (points / self.per_point) as f32
     }
 
+    /// Height of the conversation on the track, in points.
+    pub(super) fn length(&self) -> f32 {
+        self.length
+    }
+
     /// The cell at a height of the track.
     pub(super) fn cell(&self, y: f32, pixels_per_point: f32) -> usize {
         (y.clamp(0.0, (self.length - 0.01).max(0.0)) * pixels_per_point) as usize

@@ -226,6 +226,45 @@ fn a_row_leads_back_to_its_cell() {
     assert_eq!(strip.row_at(799), Some(9), "what lies behind the end is the end");
 }
 
+/// Rows that come behind others are where they would be had they been there before.
+#[test]
+fn heights_that_grow_equal_heights_made_at_once() {
+    use letterpress::layout::heights::{CHUNK, Heights};
+    let estimate = |row: usize| (row % 13) as f64 * 7.0;
+    let of_chunk = |rows: usize| {
+        move |chunk: usize| (chunk * CHUNK..((chunk + 1) * CHUNK).min(rows)).map(estimate).sum()
+    };
+    for (first, then) in [(1, 2), (10, 1_024), (1_024, 1_025), (1_500, 5_000), (2_048, 2_048)] {
+        for looked_at in [None, Some(first - 1), Some(0)] {
+            let mut grown = Heights::new(first, of_chunk(first));
+            if let Some(row) = looked_at {
+                grown.set(row, 1_000.0, estimate);
+            }
+            grown.extend(then, estimate, of_chunk(then));
+            let mut made = Heights::new(then, of_chunk(then));
+            if let Some(row) = looked_at {
+                made.set(row, 1_000.0, estimate);
+            }
+            assert_eq!(grown.total(), made.total(), "{first} {then} {looked_at:?}");
+            for row in (0..then).step_by(7).chain([then - 1]) {
+                assert_eq!(grown.top(row, estimate), made.top(row, estimate), "{row}");
+                assert_eq!(grown.get(row, estimate), made.get(row, estimate), "{row}");
+            }
+        }
+    }
+}
+
+#[test]
+fn heights_hold_few_chunks_row_by_row() {
+    use letterpress::layout::heights::{CHUNK, Heights};
+    let mut heights = Heights::new(1_000 * CHUNK, |_| 5.0 * CHUNK as f64);
+    for chunk in 0..1_000 {
+        heights.set(chunk * CHUNK, 9.0, |_| 5.0);
+    }
+    assert_eq!(heights.total(), 1_000.0 * (5.0 * CHUNK as f64 + 4.0));
+    assert!(heights.heap_bytes() <= 3 << 20, "{}", heights.heap_bytes());
+}
+
 proptest! {
     #![proptest_config(ProptestConfig {
         cases: 60, failure_persistence: None, ..ProptestConfig::default()

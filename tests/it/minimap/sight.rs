@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use egui::{Color32, Context, Theme};
+use egui::{Color32, Context, Event, Modifiers, PointerButton, Theme, pos2};
 use letterpress::{
     app::offscreen::Offscreen,
     layout::Palette,
@@ -16,12 +16,27 @@ const SIZE: [u32; 2] = [900, 500];
 
 /// Draws a conversation and gives the picture's pixels of the minimap.
 fn drawn(source: &mut Made, scheme: Theme, hits: Option<Vec<u32>>) -> Vec<[Color32; 56]> {
+    drawn_after(source, scheme, hits, &[])
+}
+
+/// The same after these events, one a frame.
+fn drawn_after(
+    source: &mut Made,
+    scheme: Theme,
+    hits: Option<Vec<u32>>,
+    events: &[Event],
+) -> Vec<[Color32; 56]> {
     let install = |context: &Context| theme::install(context);
     let mut offscreen = Offscreen::new(SIZE, 1.0, scheme, install).expect("there is a driver");
     let mut view = TranscriptView::new(offscreen.context());
     view.hits = hits.map(Arc::new);
     for frame in 0..8 {
         offscreen.frame(Vec::new(), f64::from(frame) / 60.0, |ui| {
+            view.show(ui, source);
+        });
+    }
+    for (frame, event) in (8..).zip(events) {
+        offscreen.frame(vec![event.clone()], f64::from(frame) / 60.0, |ui| {
             view.show(ui, source);
         });
     }
@@ -92,4 +107,31 @@ fn each_kind_has_its_own_colour() {
     let is_grey = |c: Color32| away(c, palette.bg) > 60 && c.r().abs_diff(c.g()) < 14;
     let count = |is: &dyn Fn(Color32) -> bool| lines.iter().filter(|line| is(line[12])).count();
     assert!(count(&is_blue) > 4 && count(&is_green) > 4 && count(&is_grey) > 20);
+}
+
+#[test]
+fn selected_rows_are_marked() {
+    let mut source = Made::new(30, mixed);
+    let plain = drawn(&mut source, Theme::Dark, None);
+    let button = |pos, pressed| Event::PointerButton {
+        pos,
+        button: PointerButton::Primary,
+        pressed,
+        modifiers: Modifiers::NONE,
+    };
+    let (from, to) = (pos2(200.0, 120.0), pos2(260.0, 330.0));
+    let events = [
+        Event::PointerMoved(from),
+        button(from, true),
+        Event::PointerMoved(to),
+        Event::PointerMoved(to),
+        button(to, false),
+        Event::PointerMoved(pos2(300.0, 40.0)),
+    ];
+    let marked = drawn_after(&mut source, Theme::Dark, None, &events);
+    let changed = |x: usize| {
+        plain.iter().zip(&marked).filter(|(plain, marked)| plain[x] != marked[x]).count()
+    };
+    assert!(changed(3) > 8, "{}", changed(3));
+    assert!(changed(3) < 200, "{}", changed(3));
 }
