@@ -53,7 +53,7 @@
 //!    snapshots. (`live`)
 //! 4. **The UI never waits.** No file is read and no lock is held across work on the UI
 //!    thread. Work in a frame is bounded by what is visible, never by the length of the
-//!    conversation or of a message. (`sheet`, `reader`)
+//!    conversation or of a message. (`sheet`, `reader`, `minimap`)
 //! 5. **Sealed is final.** A sealed [`model::Block`] never changes; its galleys are laid
 //!    out once per [`layout::epoch::Epoch`]. (`markdown`, `sheet`)
 //! 6. **Incremental equals scratch.** Blocks after any chunking of a text equal the blocks
@@ -64,7 +64,8 @@
 //!    any upward intent releases the end. (`sheet`, `chat`)
 //! 8. **Idle means zero frames.** Nothing asks for a repaint without a change, and nothing
 //!    animates after the end. Only [`view::governor`] asks, never for a window that cannot
-//!    be seen. (`governor`, `hud`, `window`, `chat`, `architecture`)
+//!    be seen. (`governor`, `hud`, `window`, `chat`, `minimap`,
+//!    `architecture`)
 //! 9. **Reading never fails.** A record that cannot be read costs that record and is shown
 //!    as a [`model::Raw`] with its line. (`transcripts`, `export`)
 //! 10. **Showing touches nothing.** No network, no file, no program: only a click does, and

@@ -23,6 +23,7 @@ pub mod registry;
 pub mod sheet;
 pub mod slug;
 pub mod spec;
+pub mod strip;
 mod table;
 pub mod tools;
 
@@ -32,7 +33,8 @@ pub use self::{
     folds::{Folds, Openness},
     palette::{Palette, Syntax},
     registry::Registry,
-    sheet::{Anchor, Jump, Page, Placed, Sheet, Visible},
+    sheet::{Anchor, Jump, Page, Place, Placed, Ruler, Sheet, Toward, Visible},
     slug::Slug,
     spec::{Action, Face, Fold, FoldKind, Label, Segment, Tone},
+    strip::{Cell, Strip, Track},
 };

@@ -26,6 +26,7 @@ use crate::{
         registry::Registry,
         slug::Slug,
         spec::{ESTIMATE_WIDTH, SlugKey, Spec},
+        strip::{Strip, Track},
     },
     model::{GroupPlace, Message, MessageId, RowInfo, Source, ToolTally},
 };
@@ -33,7 +34,7 @@ use crate::{
 /// Default size of the cache of set slugs.
 pub const CACHE_BYTES: usize = 12 * 1024 * 1024;
 /// Room under the last slug, in points.
-const FOOT: f64 = 32.0;
+pub(crate) const FOOT: f64 = 32.0;
 /// Composed messages that are kept.
 const COMPOSED_MAX: usize = 160;
 /// Rows around the visible ones that are asked for ahead of time.
@@ -52,6 +53,35 @@ pub struct Anchor {
     pub offset: f64,
 }
 
+/// A place in the conversation, whatever the heights around it become.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Place {
+    /// The message.
+    pub message: MessageId,
+    /// The part of its height that lies above, 0 to 1.
+    pub part: f64,
+}
+
+/// Heights as they stood at one moment. A drag is measured with what it began with, so
+/// that the same position of the pointer always means the same place.
+#[derive(Clone, Debug, Default)]
+pub struct Ruler {
+    heights: Heights,
+    width: f32,
+}
+
+impl Ruler {
+    /// The place at a distance from the first row's top, in points; none without rows.
+    pub fn place(&mut self, y: f64, source: &dyn Source) -> Option<Place> {
+        let (rows, width) = (source.len(), self.width);
+        let estimate = |i: usize| if i < rows { estimate_row(&source.row(i), width) } else { 0.0 };
+        let (row, within) = self.heights.find(y, estimate);
+        let height = self.heights.get(row, estimate);
+        let part = if height > 0.0 { (within / height).clamp(0.0, 1.0) } else { 0.0 };
+        (row < rows).then(|| Place { message: source.row(row).id, part })
+    }
+}
+
 /// Where to go.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Jump {
@@ -63,6 +93,28 @@ pub enum Jump {
     Row(usize),
     /// A fraction of the whole, 0 to 1.
     Fraction(f64),
+    /// A place, which comes to stand `lead` points below the viewport's top.
+    Place {
+        /// The place.
+        place: Place,
+        /// Points of what is above it that stay on screen.
+        lead: f64,
+        /// Where the reader is pulling.
+        toward: Toward,
+    },
+}
+
+/// Where the reader is pulling. What is on screen never goes the other way, even when
+/// measuring shows that the place was nearer than it seemed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Toward {
+    /// Anywhere.
+    #[default]
+    Any,
+    /// Only to what is above.
+    Start,
+    /// Only to what is below.
+    End,
 }
 
 /// What a frame is laid out for.
@@ -134,7 +186,8 @@ pub struct Sheet {
     jump: Option<Jump>,
     pending_scroll: f64,
     heights: Heights,
-    first_row: MessageId,
+    /// The messages of the first row and of the last one when heights were estimated.
+    ends: (MessageId, MessageId),
     composed: FxHashMap<MessageId, Composed>,
     cache: SlugCache,
     canary: Canary,
@@ -166,7 +219,7 @@ impl Sheet {
             jump: None,
             pending_scroll: 0.0,
             heights: Heights::default(),
-            first_row: MessageId::default(),
+            ends: (MessageId::default(), MessageId::default()),
             composed: FxHashMap::default(),
             cache: SlugCache::new(cache_bytes),
             canary: Canary::default(),
@@ -238,6 +291,26 @@ impl Sheet {
         self.composed.clear();
     }
 
+    /// The heights of now, to measure a drag with.
+    #[must_use]
+    pub fn ruler(&self) -> Ruler {
+        Ruler { heights: self.heights.clone(), width: self.epoch.width_pts as f32 }
+    }
+
+    /// Top and bottom of a row in points from the first row's top, partly estimated.
+    pub fn row_span(&mut self, row: usize, source: &dyn Source) -> (f64, f64) {
+        let width = self.epoch.width_pts as f32;
+        let estimate = |i: usize| estimate_row(&source.row(i), width);
+        let top = self.heights.top(row, estimate);
+        (top, top + self.heights.get(row, estimate))
+    }
+
+    /// Brings an overview of all rows up to date, in steps of bounded work. False while
+    /// there is more to do.
+    pub fn overlook(&self, strip: &mut Strip, source: &dyn Source, track: Track) -> bool {
+        strip.update(&self.heights, source, self.epoch.width_pts as f32, track)
+    }
+
     /// Lays out one frame.
     pub fn frame(&mut self, source: &mut dyn Source, page: &mut Page<'_, '_>) -> Visible {
         self.frame += 1;
@@ -304,8 +377,7 @@ impl Sheet {
             atlas: self.canary.resets(page.fonts),
         };
         let changed = epoch != self.epoch;
-        let rows_changed = self.heights.len() != source.len()
-            || (!source.is_empty() && source.row(0).id != self.first_row);
+        let is_same_width = epoch.width_pts == self.epoch.width_pts;
         let fraction = changed.then(|| self.anchor_fraction()).flatten();
         if changed {
             self.cache.clear();
@@ -315,14 +387,31 @@ impl Sheet {
                 composed.heights = estimated(&composed.specs, ratio);
             }
         }
-        if rows_changed || epoch.width_pts != self.epoch.width_pts {
-            self.heights = estimate_heights(source, page.width);
-            self.note_measured(source, page.width);
-            self.first_row =
-                if source.is_empty() { MessageId::default() } else { source.row(0).id };
-        }
         self.epoch = epoch;
+        self.take_in_rows(source, page.width, is_same_width);
         fraction
+    }
+
+    /// Rows behind the others leave what is known of these as it is.
+    fn take_in_rows(&mut self, source: &dyn Source, width: f32, is_same_width: bool) {
+        let (known, rows) = (self.heights.len(), source.len());
+        let id = |row: usize| if row < rows { source.row(row).id } else { MessageId::default() };
+        let goes_on =
+            is_same_width && known <= rows && known > 0 && self.ends == (id(0), id(known - 1));
+        if goes_on && known == rows {
+            return;
+        }
+        if goes_on {
+            let estimate = |row: usize| estimate_row(&source.row(row), width);
+            let of_chunk = |chunk| estimate_chunk(source, chunk, width);
+            self.heights.extend(rows, estimate, of_chunk);
+        } else {
+            let moved = self.heights.moved() + self.heights.total();
+            self.heights =
+                Heights::new(rows, |chunk| estimate_chunk(source, chunk, width)).after(moved);
+            self.note_measured(source, width);
+        }
+        self.ends = (id(0), id(rows.saturating_sub(1)));
     }
 
     /// What was measured outlives new rows: only what nobody looked at is an estimate.
@@ -371,23 +460,22 @@ fn estimate_ratio(width: f32) -> f64 {
     f64::from(ESTIMATE_WIDTH / width.clamp(120.0, ESTIMATE_WIDTH)).sqrt()
 }
 
-fn estimate_heights(source: &dyn Source, width: f32) -> Heights {
-    let rows = source.len();
-    Heights::new(rows, |chunk| {
-        let range = chunk * CHUNK..((chunk + 1) * CHUNK).min(rows);
-        let (shown, lines) = source.estimate(range);
-        height_of(shown, lines, width)
-    })
+fn estimate_chunk(source: &dyn Source, chunk: usize, width: f32) -> f64 {
+    let range = chunk * CHUNK..((chunk + 1) * CHUNK).min(source.len());
+    let (shown, lines) = source.estimate(range);
+    height_of(shown, lines, width)
 }
 
-fn estimate_row(row: &RowInfo, width: f32) -> f64 {
+/// The height that a row will have on a column of this width.
+pub(super) fn estimate_row(row: &RowInfo, width: f32) -> f64 {
     if matches!(row.group, GroupPlace::Follows { .. }) {
         return 0.0;
     }
     height_of(1, u64::from(row.lines), width)
 }
 
-fn height_of(rows: u64, lines: u64, width: f32) -> f64 {
+/// The height of so many rows that have so many lines.
+pub(super) fn height_of(rows: u64, lines: u64, width: f32) -> f64 {
     (rows as f64 * 24.0 + lines as f64 * 23.0) * estimate_ratio(width)
 }
 

@@ -5,6 +5,7 @@
 pub mod approval;
 pub mod block;
 mod bytes;
+pub mod census;
 pub mod character;
 pub mod command;
 pub mod id;
@@ -20,6 +21,7 @@ pub use approval::{
     Approval, ApprovalId, Change, Concern, Decision, Offer, Scope, Subject, ToolUse,
 };
 pub use block::{Alert, Align, Block, BlockKind, Hygiene, ListItem, RichText, Run, Style};
+pub use census::{Census, Censuses, Matter, Matters};
 pub use command::{Attachment, Command, Draft, ThinkingLevel, Ticket};
 pub use id::{MessageId, SourceLine, Warning};
 pub use list::List;

@@ -6,6 +6,7 @@ pub mod hud;
 pub mod images;
 mod keys;
 pub mod link_gate;
+mod minimap;
 mod overlay;
 mod paint;
 mod pointer;

@@ -1,5 +1,5 @@
 //! What floats over the transcript: the prompt being answered, the way back to the end,
-//! the scrollbar and the progress of indexing.
+//! the minimap or scrollbar and the progress of indexing.
 
 use egui::{Align2, CornerRadius, FontId, Rect, Role, Sense, Stroke, Ui, WidgetInfo, pos2, vec2};
 
@@ -8,8 +8,8 @@ use crate::{
     model::{BlockKind, Part, Progress, Source},
     perf::Reason,
     view::{
-        governor,
-        transcript::{BAR_WIDTH, Geometry, TranscriptView, part_id},
+        governor, minimap,
+        transcript::{Geometry, TranscriptView, part_id},
     },
 };
 
@@ -27,7 +27,7 @@ pub(crate) fn show(
 ) {
     prompt_ui(view, ui, geometry, source);
     pill_ui(view, ui, geometry, source);
-    bar_ui(view, ui, geometry);
+    minimap::show(view, ui, geometry, source);
     progress_ui(view, ui, geometry, source.progress());
 }
 
@@ -60,7 +60,7 @@ fn prompt_ui(view: &mut TranscriptView, ui: &Ui, geometry: Geometry, source: &mu
     let palette = view.palette();
     let rect = Rect::from_min_size(
         geometry.rect.min,
-        vec2(geometry.rect.width() - BAR_WIDTH, HEADER as f32),
+        vec2(geometry.rect.width() - geometry.edge, HEADER as f32),
     );
     let response = ui.interact(rect, part_id(ui, "prompt"), Sense::click());
     response.widget_info(|| WidgetInfo::labeled(Role::Button, true, format!("Prompt: {words}")));
@@ -86,7 +86,8 @@ fn elided(words: &str, color: egui::Color32, width: f32) -> egui::text::LayoutJo
     job
 }
 
-fn prompt_words(source: &mut dyn Source, row: usize) -> Option<String> {
+/// The first words of a prompt, once it is read.
+pub(crate) fn prompt_words(source: &mut dyn Source, row: usize) -> Option<String> {
     let message = source.message(row)?;
     let text = message.parts.iter().find_map(|part| match part {
         Part::Text(text) if !text.source.trim().is_empty() => Some(text),
@@ -130,7 +131,7 @@ fn pill_ui(view: &mut TranscriptView, ui: &Ui, geometry: Geometry, source: &dyn 
     let size = vec2(132.0, 32.0);
     // Beside the column when there is room, so that it covers no words.
     let beside = geometry.left + geometry.width + 12.0 + size.x;
-    let edge = geometry.rect.right() - BAR_WIDTH - 8.0;
+    let edge = geometry.rect.right() - geometry.edge - 8.0;
     let right = if beside <= edge { beside } else { (geometry.left + geometry.width).min(edge) };
     let rect =
         Rect::from_min_size(pos2(right - size.x, geometry.rect.bottom() - size.y - 16.0), size);
@@ -162,43 +163,6 @@ fn pill_ui(view: &mut TranscriptView, ui: &Ui, geometry: Geometry, source: &dyn 
     }
 }
 
-fn bar_ui(view: &mut TranscriptView, ui: &Ui, geometry: Geometry) {
-    let track = Rect::from_min_max(
-        pos2(geometry.rect.right() - BAR_WIDTH, geometry.rect.top()),
-        geometry.rect.max,
-    );
-    let (total, height) = (view.visible.total, f64::from(track.height()));
-    if total <= height || height < 1.0 {
-        return;
-    }
-    let room = total - height;
-    let thumb = (height * height / total).clamp(28.0, height) as f32;
-    let travel = track.height() - thumb;
-    let fraction = (view.visible.top / room).clamp(0.0, 1.0) as f32;
-    let bar = Rect::from_min_size(
-        pos2(track.left() + 3.0, track.top() + travel * fraction),
-        vec2(BAR_WIDTH - 6.0, thumb),
-    );
-    let response = ui.interact(track, part_id(ui, "bar"), Sense::click_and_drag());
-    response
-        .widget_info(|| WidgetInfo::labeled(Role::ScrollBar, true, "Position in the conversation"));
-    if let Some(pointer) = response.interact_pointer_pos()
-        && response.is_pointer_button_down_on()
-        && travel > 0.0
-    {
-        let at = (pointer.y - track.top() - thumb / 2.0) / travel;
-        if at >= 1.0 {
-            view.sheet.jump(Jump::End);
-        } else {
-            view.sheet.jump(Jump::Fraction(f64::from(at.max(0.0))));
-        }
-        governor::wake(ui, Reason::Input);
-    }
-    let palette = view.palette();
-    let color = if response.hovered() || response.dragged() { palette.faint } else { palette.line };
-    ui.painter_at(geometry.rect).rect_filled(bar, 3.0, color);
-}
-
 fn progress_ui(view: &TranscriptView, ui: &Ui, geometry: Geometry, progress: Progress) {
     let Progress::Indexing { done, total } = progress else { return };
     let palette = view.palette();
@@ -207,7 +171,7 @@ fn progress_ui(view: &TranscriptView, ui: &Ui, geometry: Geometry, progress: Pro
     let line = Rect::from_min_size(geometry.rect.min, vec2(geometry.rect.width() * share, 2.0));
     painter.rect_filled(line, 0.0, palette.accent);
     let words = format!("Indexing older messages {:.0} %", share * 100.0);
-    let at = geometry.rect.right_top() + vec2(-BAR_WIDTH - 8.0, 8.0);
+    let at = geometry.rect.right_top() + vec2(-geometry.edge - 8.0, 8.0);
     let font = FontId::new(face::CAPTION_SIZE, face::TEXT);
     let galley = painter.layout_no_wrap(words, font, palette.faint);
     let rect = Align2::RIGHT_TOP.anchor_size(at, galley.rect.size());

@@ -6,7 +6,7 @@ use egui::{Id, Pos2, Rect, Sense, Ui, pos2};
 
 use crate::{
     layout::{
-        Action, Fold, Folds, Jump, Openness, Page, Palette, Placed, Registry, Sheet, SlugId,
+        Action, Fold, Folds, Jump, Openness, Page, Palette, Placed, Registry, Sheet, SlugId, Strip,
         Visible, highlight::Highlighter, spec::SlugKey,
     },
     model::{MessageId, Source},
@@ -14,7 +14,9 @@ use crate::{
     view::{
         governor,
         images::Images,
-        keys, overlay, paint, pointer,
+        keys, minimap,
+        minimap::Minimap,
+        overlay, paint, pointer,
         selection::{Selection, Spot},
         theme,
     },
@@ -24,8 +26,6 @@ use crate::{
 pub const COLUMN_MAX: f32 = 760.0;
 /// Room beside the column.
 const MARGIN: f32 = 28.0;
-/// Width of the scrollbar.
-pub(crate) const BAR_WIDTH: f32 = 12.0;
 /// How long a copy button says that it copied, in seconds.
 const COPIED_SECS: f64 = 1.5;
 
@@ -71,6 +71,12 @@ pub enum ViewCommand {
 pub struct TranscriptView {
     /// How tools and roles are shown; register your own here.
     pub registry: Registry,
+    /// Rows with words that are searched for, in rising order; the strip marks them.
+    pub hits: Option<Arc<Vec<u32>>>,
+    /// Shows the whole conversation at the right edge; else a scrollbar stands there. The
+    /// reader changes it with Ctrl+M.
+    pub show_minimap: bool,
+    pub(crate) minimap: Minimap,
     pub(crate) sheet: Sheet,
     pub(crate) folds: Folds,
     pub(crate) highlights: Highlighter,
@@ -100,14 +106,16 @@ pub(crate) struct Geometry {
     pub(crate) left: f32,
     /// Width of the column in whole points.
     pub(crate) width: f32,
+    /// Room at the right edge that the column leaves to minimap or scrollbar, in points.
+    pub(crate) edge: f32,
 }
 
 impl Geometry {
-    fn new(rect: Rect, pixels_per_point: f32) -> Self {
-        let room = rect.width() - BAR_WIDTH;
+    fn new(rect: Rect, edge: f32, pixels_per_point: f32) -> Self {
+        let room = rect.width() - edge;
         let width = (room - 2.0 * MARGIN).clamp(160.0, COLUMN_MAX).floor();
         let left = rect.left() + ((room - width) / 2.0).max(8.0);
-        Self { rect, left: snap(left, pixels_per_point), width }
+        Self { rect, left: snap(left, pixels_per_point), width, edge }
     }
 
     /// Upper left corner of a slug on screen.
@@ -126,6 +134,9 @@ impl TranscriptView {
     pub fn new(ctx: &egui::Context) -> Self {
         Self {
             registry: Registry::default(),
+            hits: None,
+            show_minimap: true,
+            minimap: Minimap::default(),
             sheet: Sheet::default(),
             folds: Folds::default(),
             highlights: Highlighter::new(governor::waker(ctx, Reason::Colours)),
@@ -150,7 +161,7 @@ impl TranscriptView {
         let id = ui.scope_id().with("transcript");
         let ground = ui.interact(rect, id, Sense::click_and_drag());
         let pixels_per_point = ui.pixels_per_point();
-        let geometry = Geometry::new(rect, pixels_per_point);
+        let geometry = Geometry::new(rect, minimap::width(self, rect), pixels_per_point);
         self.highlights.poll();
         self.images.begin_frame(ui.ctx());
         self.follow_theme(ui);
@@ -202,6 +213,18 @@ impl TranscriptView {
         &self.visible
     }
 
+    /// What the minimap shows: the whole conversation in a column of cells.
+    #[must_use]
+    pub fn strip(&self) -> &Strip {
+        self.minimap.strip()
+    }
+
+    /// Texels of the minimap that were handed to the GPU since it is shown.
+    #[must_use]
+    pub fn minimap_texels(&self) -> u64 {
+        self.minimap.uploaded()
+    }
+
     /// True while the end is followed.
     #[must_use]
     pub fn is_following(&self) -> bool {
@@ -240,6 +263,7 @@ impl TranscriptView {
         self.is_ready()
             && !self.unsettled
             && !self.visible.more
+            && !self.minimap.is_busy()
             && !self.visible.placed.iter().any(awaited)
     }
 

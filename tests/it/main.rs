@@ -46,6 +46,7 @@ mod governor;
 mod hud;
 mod images;
 mod link_gate;
+mod minimap;
 mod reference;
 mod theme;
 mod window;

@@ -19,7 +19,7 @@ use self::{
     mailbox::{Edition, Mailbox, News, Page, Wish},
 };
 use crate::{
-    model::{Message, MessageId, Progress, RowInfo, Source, Warning},
+    model::{Census, Message, MessageId, Progress, RowInfo, Source, Warning},
     perf,
     transcript::{self, Branch, Format, Index, OpenError, Transcript},
 };
@@ -363,6 +363,12 @@ impl Source for FileSource {
         let Some(Edition { index, sums, .. }) = &self.edition else { return (0, 0) };
         let len = index.len();
         sums.estimate(rows.start.min(len)..rows.end.min(len), |row| index.row(row))
+    }
+
+    fn census(&self, rows: Range<usize>) -> Census {
+        let Some(Edition { index, sums, .. }) = &self.edition else { return Census::default() };
+        let len = index.len();
+        sums.census(rows.start.min(len)..rows.end.min(len), |row| index.row(row))
     }
 
     fn message(&mut self, index: usize) -> Option<Arc<Message>> {
