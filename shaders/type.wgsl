@@ -12,8 +12,8 @@ struct Screen {
 };
 
 @group(0) @binding(0) var<uniform> screen: Screen;
-@group(1) @binding(0) var atlas: texture_2d<f32>;
-@group(1) @binding(1) var atlas_sampler: sampler;
+@group(0) @binding(1) var atlas: texture_2d<f32>;
+@group(0) @binding(2) var atlas_sampler: sampler;
 
 struct Ink {
     @builtin(position) position: vec4<f32>,

@@ -49,7 +49,20 @@ fn device_descriptor(adapter: &wgpu::Adapter) -> wgpu::DeviceDescriptor<'static>
     let side = adapter.limits().max_texture_dimension_2d.min(TEXTURE_SIDE_PX);
     wgpu::DeviceDescriptor {
         label: Some("letterpress"),
+        required_features: timestamps(adapter),
         required_limits: wgpu::Limits { max_texture_dimension_2d: side, ..limits },
         ..Default::default()
+    }
+}
+
+/// The GPU's own clock where there is one. OpenGL has one that asks for waiting.
+fn timestamps(adapter: &wgpu::Adapter) -> wgpu::Features {
+    match adapter.get_info().backend {
+        wgpu::Backend::Gl | wgpu::Backend::Noop | wgpu::Backend::BrowserWebGpu => {
+            wgpu::Features::empty()
+        }
+        wgpu::Backend::Vulkan | wgpu::Backend::Metal | wgpu::Backend::Dx12 => {
+            adapter.features() & wgpu::Features::TIMESTAMP_QUERY
+        }
     }
 }

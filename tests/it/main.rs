@@ -38,6 +38,7 @@ mod chat;
 mod images;
 mod link_gate;
 mod reference;
+mod retained;
 mod theme;
 mod window;
 

@@ -57,7 +57,17 @@ pub fn run(start: Start) -> Result<()> {
         },
         ..eframe::NativeOptions::default()
     };
+    // What eframe makes egui's renderer with, out of the options above.
+    let renderer = egui_wgpu::RendererOptions {
+        msaa_samples: options.multisampling.into(),
+        dithering: options.dithering,
+        ..egui_wgpu::RendererOptions::default()
+    };
     let create = |creation: &eframe::CreationContext<'_>| -> Box<dyn eframe::App> {
+        let state = creation.wgpu_render_state.as_ref();
+        if let Some(printer) = state.and_then(|state| gpu::Printer::new(state, renderer)) {
+            printer.install(&creation.egui_ctx);
+        }
         Box::new(Window::new(&creation.egui_ctx, start))
     };
     eframe::run_native("letterpress", options, Box::new(|creation| Ok(create(creation)))).map_err(
