@@ -84,13 +84,14 @@ pub struct Counters {
 impl Printer {
     /// A printer on the device of a render state whose renderer was made with these
     /// options. None when the device cannot draw from the middle of a buffer, as OpenGL ES
-    /// before 3.2.
+    /// before 3.2, or when its driver refuses the pipeline.
     #[must_use]
     pub fn new(render: &RenderState, options: RendererOptions) -> Option<Self> {
         let capabilities = render.adapter.get_downlevel_capabilities().flags;
         if !capabilities.contains(wgpu::DownlevelFlags::BASE_VERTEX) {
             return None;
         }
+        let refusals = render.device.push_error_scope(wgpu::ErrorFilter::Validation);
         let state = State {
             arena: Arena::new(&render.device),
             pipeline: Pipeline::new(render, options),
@@ -98,6 +99,10 @@ impl Printer {
             uploaded_bytes: 0,
             draws: 0,
         };
+        if let Some(refusal) = pollster::block_on(refusals.pop()) {
+            tracing::warn!("type is drawn by egui: {refusal}");
+            return None;
+        }
         Some(Self(Arc::new(Shared {
             device: render.device.clone(),
             renderer: Arc::clone(&render.renderer),

@@ -116,8 +116,7 @@ impl Printed<'_> {
         for (place, line, range) in selection.visible(self.placed) {
             let Some(slug) = &place.slug else { continue };
             let at = self.corners(place, slug);
-            let (corner, clip) =
-                if line.scrolls { (at.wide, at.window) } else { (at.fixed, None) };
+            let (corner, clip) = if line.scrolls { (at.wide, at.window) } else { (at.fixed, None) };
             let rects = line.rows.rects(&range).into_iter();
             let offset = corner.to_vec2() + line.pos;
             let marks = rects.map(|rect| RectShape::filled(rect.translate(offset), 0.0, color));
@@ -128,10 +127,8 @@ impl Printed<'_> {
     fn corners(&self, place: &Placed, slug: &Slug) -> Corners {
         let fixed = self.geometry.origin(place, self.pixels_per_point);
         let Some(wide) = slug.wide else { return Corners { fixed, wide: fixed, window: None } };
-        let window = Rect::from_min_max(
-            fixed + vec2(wide.left, 0.0),
-            fixed + vec2(wide.right, slug.height),
-        );
+        let window =
+            Rect::from_min_max(fixed + vec2(wide.left, 0.0), fixed + vec2(wide.right, slug.height));
         let wide = self.view.moved(place.id, fixed, self.pixels_per_point);
         Corners { fixed, wide, window: Some(window) }
     }
@@ -148,11 +145,7 @@ impl Printed<'_> {
             let thumb = room * room / wide.content;
             let x = origin.x + wide.left + (room - thumb) * shift / (wide.content - room).max(1.0);
             let y = origin.y + slug.height - 4.0;
-            painter.rect_filled(
-                Rect::from_min_size(pos2(x, y), vec2(thumb, 2.0)),
-                1.0,
-                color,
-            );
+            painter.rect_filled(Rect::from_min_size(pos2(x, y), vec2(thumb, 2.0)), 1.0, color);
         }
     }
 

@@ -1,54 +1,74 @@
 //! Retained printing: the same picture as egui's painter gives, for twelve bytes a draw.
 
+use std::sync::Arc;
+
 use egui::{Event, Modifiers, MouseWheelUnit, PointerButton, Pos2, Theme, pos2, vec2};
 use egui_wgpu::{WgpuSetup, wgpu};
 use image::RgbaImage;
 use letterpress::{
     app::offscreen::{FrameStats, Gpu, Offscreen},
-    gpu::{self, Counters},
-    model::{MemorySource, Message, Role},
+    gpu::{self, Counters, Printer},
+    layout::{Jump, rows::Rows},
+    model::{Message, Role},
     view::{Renderer, TranscriptView, theme},
 };
 
-use crate::bed;
+use crate::bed::{self, Shifting};
+
+/// Width and height in points.
+const SIZE: [f32; 2] = [760.0, 560.0];
 
 /// Frames after which everything that stands on the page is printed.
 const CAST_FRAMES: usize = 3;
 
-/// A view on an off-screen surface.
+/// A view on an off-screen surface, with another one beside it if it is split.
 struct Desk {
     offscreen: Offscreen,
-    view: TranscriptView,
-    source: MemorySource,
+    views: Vec<TranscriptView>,
+    source: Shifting,
     frames: u32,
 }
 
 impl Desk {
     fn new(gpu: Gpu, scale: f32, theme: Theme, messages: Vec<Message>) -> Self {
-        let size_px = [(760.0 * scale) as u32, (560.0 * scale) as u32];
-        let offscreen = Offscreen::on(gpu, size_px, scale, theme, theme::install);
+        let size_px = SIZE.map(|side| (side * scale) as u32);
+        let offscreen = Offscreen::on(|| Ok(gpu), size_px, scale, theme, theme::install);
         let offscreen = offscreen.expect("a texture can have this size");
-        let view = TranscriptView::new(offscreen.context());
-        Self { offscreen, view, source: bed::memory(messages), frames: 0 }
+        let views = vec![TranscriptView::new(offscreen.context())];
+        Self { offscreen, views, source: Shifting::new(messages, 0), frames: 0 }
+    }
+
+    fn on_default(messages: Vec<Message>) -> Self {
+        Self::new(default_gpu(), 1.0, Theme::Dark, messages)
+    }
+
+    fn view(&mut self) -> &mut TranscriptView {
+        &mut self.views[0]
     }
 
     fn frame(&mut self, events: Vec<Event>) -> FrameStats {
         self.frames += 1;
-        let Self { offscreen, view, source, .. } = self;
+        let Self { offscreen, views, source, .. } = self;
         offscreen.frame(events, f64::from(self.frames) / 60.0, |ui| {
-            view.show(ui, source);
+            ui.columns(views.len(), |columns| {
+                for (view, ui) in views.iter_mut().zip(columns) {
+                    ui.push_id(ui.max_rect().left() as i32, |ui| view.show(ui, source));
+                }
+            });
         })
     }
 
     fn frames(&mut self, count: usize) {
-        (0..count).for_each(|_| drop(self.frame(Vec::new())));
+        for _ in 0..count {
+            self.frame(Vec::new());
+        }
     }
 
     /// Everything arrived, set, cast.
     fn settle(&mut self) {
         for _ in 0..200 {
             self.frame(Vec::new());
-            if self.view.is_settled() {
+            if self.views.iter().all(TranscriptView::is_settled) {
                 break;
             }
             std::thread::park_timeout(std::time::Duration::from_millis(2));
@@ -65,16 +85,20 @@ impl Desk {
         self.offscreen.image().expect("the device is there")
     }
 
+    fn draw_with(&mut self, renderer: Renderer) {
+        self.views.iter_mut().for_each(|view| view.draw_with(renderer));
+    }
+
     /// The picture as printed, and as replayed; then prints again.
     fn both(&mut self) -> [RgbaImage; 2] {
         self.settle();
         let printed = self.image();
-        self.view.draw_with(Renderer::Replay);
+        self.draw_with(Renderer::Replay);
         self.frames(1);
         let before = self.counters();
         let replayed = self.image();
         assert_eq!(self.counters().draws, before.draws, "replaying prints nothing");
-        self.view.draw_with(Renderer::Retained);
+        self.draw_with(Renderer::Retained);
         self.settle();
         [printed, replayed]
     }
@@ -83,12 +107,17 @@ impl Desk {
         let [printed, replayed] = self.both();
         let difference = difference(&printed, &replayed);
         if difference > 1 {
-            let folder = std::path::Path::new(env!("CARGO_TARGET_TMPDIR"));
-            printed.save(folder.join("printed.png")).expect("the folder is there");
-            replayed.save(folder.join("replayed.png")).expect("the folder is there");
+            save(&printed, "printed");
+            save(&replayed, "replayed");
         }
         assert!(difference <= 1, "{what}: channels differ by {difference}");
     }
+}
+
+/// Keeps a picture for whoever looks into a failure.
+fn save(image: &RgbaImage, name: &str) {
+    let path = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+    image.save(path.with_extension("png")).expect("the folder is there");
 }
 
 /// The largest difference of any channel.
@@ -142,9 +171,13 @@ fn button(pos: Pos2, pressed: bool) -> Event {
 
 /// Scrolls the table sideways and selects across the page.
 fn disturb(desk: &mut Desk) {
-    let wide = desk.view.visible().placed.iter().rev().find(|place| {
-        place.slug.as_ref().is_some_and(|slug| slug.wide.is_some())
-    });
+    let wide = desk
+        .view()
+        .visible()
+        .placed
+        .iter()
+        .rev()
+        .find(|place| place.slug.as_ref().is_some_and(|slug| slug.wide.is_some()));
     let y = wide.map(|place| place.y + 12.0).expect("the table is too wide");
     desk.frame(vec![Event::PointerMoved(pos2(300.0, y))]);
     desk.frame(vec![wheel(vec2(-37.3, 0.0))]);
@@ -166,7 +199,7 @@ fn looks_the_same_on(gpu: &Gpu) {
             desk.check(&format!("{theme:?} at {scale}, selected and scrolled"));
             let changed = difference(&plain, &desk.image());
             assert!(changed > 8, "the selection is seen: {changed}");
-            let visible = desk.view.visible_slugs() as u64;
+            let visible = desk.view().visible_slugs() as u64;
             assert!(desk.counters().plates >= visible, "all of it is printed");
         }
     }
@@ -175,4 +208,322 @@ fn looks_the_same_on(gpu: &Gpu) {
 #[test]
 fn printed_and_replayed_pages_look_the_same() {
     looks_the_same_on(&default_gpu());
+}
+
+#[test]
+fn they_look_the_same_on_opengl() {
+    match open(Some(wgpu::Backends::GL)) {
+        Some(gpu) => {
+            assert_eq!(gpu.state.adapter.get_info().backend, wgpu::Backend::Gl);
+            looks_the_same_on(&gpu);
+        }
+        None => println!("skipped: there is no OpenGL driver"),
+    }
+}
+
+#[test]
+fn they_look_the_same_on_a_surface_of_linear_light_with_dithering() {
+    let Gpu { mut state, mut options } = default_gpu();
+    options.dithering = true;
+    state.target_format = wgpu::TextureFormat::Rgba8UnormSrgb;
+    let renderer = egui_wgpu::Renderer::new(&state.device, state.target_format, options);
+    state.renderer = Arc::new(egui::mutex::RwLock::new(renderer));
+    Desk::new(Gpu { state, options }, 1.0, Theme::Dark, page()).check("linear light");
+}
+
+#[test]
+fn it_fits_surfaces_with_samples_and_depth() {
+    let Gpu { state, mut options } = default_gpu();
+    options.msaa_samples = 4;
+    options.depth_stencil_format = Some(wgpu::TextureFormat::Depth32Float);
+    assert!(Printer::new(&state, options).is_some());
+}
+
+/// Characters of three scripts in four faces, so many that the atlas needs more rows.
+fn many_glyphs() -> String {
+    let characters: String =
+        ('\u{a1}'..'\u{24f}').chain('\u{370}'..'\u{3ff}').chain('\u{400}'..'\u{4ff}').collect();
+    let words: Vec<char> = characters.chars().filter(|c| c.is_alphabetic()).collect();
+    let words: Vec<String> = words.chunks(12).map(String::from_iter).collect();
+    let words = words.join(" ");
+    format!("{words}\n\n**{words}**\n\n*{words}*\n\n## {words}\n\n`{words}`")
+}
+
+#[test]
+fn the_atlas_may_grow_under_what_is_printed() {
+    let mut desk = Desk::new(default_gpu(), 2.0, Theme::Dark, page());
+    desk.settle();
+    let height = |desk: &Desk| desk.offscreen.context().fonts(|fonts| fonts.font_image_size()[1]);
+    let before = (height(&desk), desk.counters().plates);
+    desk.source.push(bed::message(3, Role::Assistant, vec![bed::text(&many_glyphs())]));
+    for frame in 0..CAST_FRAMES {
+        let growing = desk.image();
+        let settled = Desk::replayed(2.0, &desk.source);
+        assert!(difference(&growing, &settled) <= 1, "frame {frame}");
+    }
+    assert!(height(&desk) > before.0, "the atlas grew");
+    desk.check("after the atlas grew");
+    desk.view().jump(Jump::Start);
+    desk.check("what was printed before it grew");
+    assert!(desk.counters().plates > before.1);
+}
+
+#[test]
+fn a_warm_frame_uploads_where_things_stand_and_nothing_else() {
+    let mut desk = Desk::on_default(bed::sample(60));
+    desk.settle();
+    let scroll = |desk: &mut Desk, step: f64| {
+        (0..60)
+            .map(|_| {
+                desk.view().scroll_by(step);
+                desk.frame(Vec::new())
+            })
+            .collect()
+    };
+    let _up: Vec<FrameStats> = scroll(&mut desk, -20.0);
+    let _down: Vec<FrameStats> = scroll(&mut desk, 20.0);
+    let (set, plates) = (desk.view().laid_out(), desk.counters().plates);
+    for step in [-20.0, 20.0] {
+        for _ in 0..60 {
+            let draws = desk.counters().draws;
+            desk.view().scroll_by(step);
+            let stats = desk.frame(Vec::new());
+            let draws = desk.counters().draws - draws;
+            assert_eq!(stats.printed_bytes, 12 * draws, "one placement a draw");
+            assert!(draws > 0 && stats.uploaded_bytes <= 4096, "{stats:?}");
+        }
+    }
+    assert_eq!((desk.view().laid_out(), desk.counters().plates), (set, plates));
+}
+
+#[test]
+fn a_slug_is_uploaded_once() {
+    let mut desk = Desk::on_default(page());
+    desk.settle();
+    let counters = desk.counters();
+    // Everything but the plates: the uniforms, and the placements of each frame.
+    let screen_bytes = 16;
+    assert_eq!(counters.uploaded_bytes, counters.plate_bytes + 12 * counters.draws + screen_bytes);
+    desk.frames(5);
+    assert_eq!(desk.counters().plate_bytes, counters.plate_bytes);
+}
+
+#[test]
+fn type_is_distributed_once_it_is_cast() {
+    let mut desk = Desk::on_default(bed::sample(30));
+    desk.draw_with(Renderer::Replay);
+    desk.settle();
+    let replayed = desk.view().cache_bytes();
+    desk.draw_with(Renderer::Retained);
+    desk.settle();
+    let retained = desk.view().cache_bytes();
+    assert!(retained * 4 < replayed, "{retained} of {replayed} bytes");
+    let slugs = desk.view().visible().placed.iter().filter_map(|place| place.slug.clone());
+    assert!(slugs.flat_map(|slug| slug.lines.clone()).all(|line| line.galley.is_none()));
+}
+
+#[test]
+fn plates_are_freed_with_their_slugs_and_at_the_limit() {
+    let mut desk = Desk::on_default(bed::sample(120));
+    let printer = desk.offscreen.printer().expect("the device can print").clone();
+    let limit = 400 * 1024;
+    printer.set_limit(limit);
+    desk.settle();
+    for _ in 0..150 {
+        desk.view().scroll_by(-60.0);
+        desk.frames(1);
+        assert!(desk.counters().plate_bytes <= limit, "{:?}", desk.counters());
+    }
+    assert!(desk.counters().melted > 0, "it came to the limit");
+    desk.check("at the limit");
+    desk.view().jump(Jump::End);
+    desk.check("what had been taken back");
+    desk.view().purge();
+    desk.frames(1);
+    assert_eq!(desk.counters().plate_bytes, 0, "the slugs are gone");
+}
+
+#[test]
+fn a_printer_that_was_purged_begins_again() {
+    let mut desk = Desk::on_default(page());
+    desk.settle();
+    let before = desk.image();
+    desk.offscreen.printer().expect("the device can print").purge();
+    for frame in 0..CAST_FRAMES {
+        assert!(difference(&desk.image(), &before) <= 1, "frame {frame}");
+    }
+    assert!(desk.counters().plates > 0);
+}
+
+impl Desk {
+    /// What another desk shows of the same conversation with egui's painter.
+    fn replayed(scale: f32, source: &Shifting) -> RgbaImage {
+        Self::replayed_in(Theme::Dark, scale, source)
+    }
+
+    fn replayed_in(theme: Theme, scale: f32, source: &Shifting) -> RgbaImage {
+        let mut desk = Self::new(default_gpu(), scale, theme, Vec::new());
+        desk.source = source.clone();
+        desk.draw_with(Renderer::Replay);
+        desk.settle();
+        desk.image()
+    }
+
+    /// The pictures of the next frames are right, while what was cast is cast anew.
+    fn recovers(&mut self, expected: &RgbaImage, what: &str) {
+        for frame in 0..CAST_FRAMES + 2 {
+            let image = self.image();
+            if frame >= 1 {
+                let difference = difference(&image, expected);
+                if difference > 1 {
+                    save(&image, "recovered");
+                    save(expected, "expected");
+                }
+                assert!(difference <= 1, "{what}, frame {frame}: {difference}");
+            }
+        }
+        self.check(what);
+    }
+}
+
+/// Colours of code come from a thread and would make the first frames differ.
+fn plain_page() -> Vec<Message> {
+    vec![bed::message(
+        1,
+        Role::Assistant,
+        vec![bed::text(&table()), bed::text("## Over\n\n**it** is")],
+    )]
+}
+
+#[test]
+fn a_theme_switch_resets_the_atlas_and_nothing_is_lost() {
+    let mut desk = Desk::on_default(plain_page());
+    desk.settle();
+    let expected = Desk::replayed_in(Theme::Light, 1.0, &desk.source);
+    desk.offscreen.context().set_theme(Theme::Light);
+    desk.recovers(&expected, "after the theme was switched");
+}
+
+#[test]
+fn zoom_and_another_display_set_everything_anew() {
+    let mut desk = Desk::on_default(plain_page());
+    desk.settle();
+    let expected = Desk::replayed(2.0, &desk.source);
+    desk.offscreen.rescale(2.0);
+    desk.offscreen.resize(SIZE.map(|side| side as u32 * 2)).expect("a texture can have this size");
+    desk.recovers(&expected, "on another display");
+    let mut zoomed = Desk::on_default(plain_page());
+    zoomed.settle();
+    zoomed.offscreen.context().set_zoom_factor(2.0);
+    zoomed
+        .offscreen
+        .resize(SIZE.map(|side| side as u32 * 2))
+        .expect("a texture can have this size");
+    zoomed.recovers(&expected, "zoomed");
+}
+
+#[test]
+fn another_device_takes_over_from_a_lost_one() {
+    let mut desk = Desk::on_default(plain_page());
+    desk.settle();
+    let expected = desk.image();
+    let lost = desk.offscreen.printer().expect("the device can print").clone();
+    desk.offscreen.replace_gpu(default_gpu()).expect("a texture can have this size");
+    desk.recovers(&expected, "on another device");
+    assert_eq!(lost.counters().plate_bytes, 0, "nothing is kept for the lost one");
+    assert!(desk.counters().plates > 0);
+}
+
+#[test]
+fn views_side_by_side_share_a_printer_and_nothing_else() {
+    let mut desk = Desk::on_default(bed::sample(40));
+    desk.views.push(TranscriptView::new(desk.offscreen.context()));
+    desk.check("side by side");
+    let tops = |desk: &Desk| desk.views.iter().map(|view| view.visible().top).collect::<Vec<_>>();
+    let before = tops(&desk);
+    desk.views[1].jump(Jump::Start);
+    desk.check("one of them scrolled");
+    assert!(tops(&desk)[0] == before[0] && tops(&desk)[1] < before[1]);
+    let plates = desk.counters().plates;
+    desk.views.pop();
+    desk.frames(2);
+    assert!(desk.counters().plates < plates, "its plates went with it");
+    desk.check("alone again");
+}
+
+/// A program as `eframe` makes it, whose frames are laid out long before one is painted.
+struct Program {
+    view: TranscriptView,
+    source: Shifting,
+}
+
+impl eframe::App for Program {
+    fn ui(&mut self, ui: &mut egui::Ui, _frame: &mut eframe::Frame) {
+        self.view.show(ui, &mut self.source);
+    }
+}
+
+#[test]
+fn frames_that_are_never_painted_lose_nothing() {
+    let mut harness = egui_kittest::Harness::builder()
+        .with_size(SIZE)
+        .allow_missing_glyphs()
+        .wgpu()
+        .build_eframe(|creation| {
+            theme::install(&creation.egui_ctx);
+            let options = egui_wgpu::RendererOptions::PREDICTABLE;
+            let state = creation.wgpu_render_state.as_ref().expect("it renders with wgpu");
+            Printer::new(state, options).expect("the device can print").install(&creation.egui_ctx);
+            let view = TranscriptView::new(&creation.egui_ctx);
+            Program { view, source: Shifting::new(plain_page(), 0) }
+        });
+    harness.run_steps(6);
+    let printer = Printer::of(&harness.ctx).expect("it was installed");
+    let laid_out = printer.counters();
+    assert!(laid_out.plates > 0 && laid_out.uploaded_bytes == 0, "{laid_out:?}");
+    let printed = harness.render().expect("it renders");
+    assert!(printer.counters().draws > 0);
+    harness.state_mut().view.draw_with(Renderer::Replay);
+    harness.run_steps(2);
+    let replayed = harness.render().expect("it renders");
+    assert!(difference(&printed, &replayed) <= 1);
+}
+
+#[test]
+fn rows_stand_where_their_galley_stood() {
+    let job = |context: &egui::Context, align, width| {
+        let text = "Words of several widths, wrapped. ffi 世界 🚀\n\n\tindented\nlast";
+        let font = egui::FontId::proportional(15.0);
+        let color = egui::Color32::WHITE;
+        let mut job = egui::text::LayoutJob::simple(text.to_owned(), font, color, width);
+        job.halign = align;
+        context.fonts_mut(|fonts| fonts.layout_job(job))
+    };
+    let context = egui::Context::default();
+    let mut output = context.run_ui(egui::RawInput::default(), |ui| {
+        for (align, width) in [(egui::Align::LEFT, 90.0), (egui::Align::Center, 120.0)] {
+            let galley = job(ui.ctx(), align, width);
+            let rows = Rows::of(&galley);
+            assert_eq!((rows.text(), rows.rect()), (galley.text(), galley.rect));
+            let area = galley.rect.expand(20.0);
+            for step in 0..4000 {
+                let x = area.left() + area.width() * (step % 63) as f32 / 62.0;
+                let y = area.top() + area.height() * (step / 63) as f32 / 62.0;
+                let found = galley.cursor_from_pos(vec2(x, y)).index.0;
+                assert_eq!(rows.character_at(vec2(x, y)), found, "at {x}, {y}");
+            }
+            let count = galley.text().chars().count();
+            for at in 0..count {
+                for rect in rows.rects(&(at..at + 1)) {
+                    let cursor = egui::text::CCursor { index: at.into(), prefer_next_row: true };
+                    let left = galley.pos_from_cursor(cursor);
+                    assert!(
+                        (rect.min - left.min).length() < 0.01 && rect.height() == left.height()
+                    );
+                }
+            }
+            assert_eq!(rows.rects(&(0..count)).len(), galley.rows.len());
+        }
+    });
+    output.textures_delta.clear();
 }

@@ -98,21 +98,15 @@ impl Offscreen {
         theme: Theme,
         install: impl FnOnce(&Context),
     ) -> Result<Self> {
-        let context = Context::default();
-        let repaints = Repaints::watch(&context);
-        // Listing the system's fonts takes long; it goes on while the GPU is set up.
-        context.add_font_provider(Arc::new(egui_system_font_provider::SystemFontProvider::new()));
-        context.set_theme(theme);
-        install(&context);
-        Self::with(context, repaints, Gpu::open(setup())?, (size_px, scale, theme))
+        Self::on(|| Gpu::open(setup()), size_px, scale, theme, install)
     }
 
-    /// The same on a GPU that is open already, of any backend and surface format.
+    /// The same on a GPU of any backend and surface format.
     ///
     /// # Errors
-    /// A size that no texture can have.
+    /// Those of `open`, or a size that no texture can have.
     pub fn on(
-        gpu: Gpu,
+        open: impl FnOnce() -> Result<Gpu>,
         size_px: [u32; 2],
         scale: f32,
         theme: Theme,
@@ -120,26 +114,19 @@ impl Offscreen {
     ) -> Result<Self> {
         let context = Context::default();
         let repaints = Repaints::watch(&context);
+        // Listing the system's fonts takes long; it goes on while the GPU is set up.
         context.add_font_provider(Arc::new(egui_system_font_provider::SystemFontProvider::new()));
         context.set_theme(theme);
         install(&context);
-        Self::with(context, repaints, gpu, (size_px, scale, theme))
-    }
-
-    fn with(
-        context: Context,
-        repaints: Arc<Repaints>,
-        gpu: Gpu,
-        (size_px, scale, theme): ([u32; 2], f32, Theme),
-    ) -> Result<Self> {
+        let gpu = open()?;
         let target = Target::new(&gpu.state.device, gpu.state.target_format, size_px)?;
         let mut offscreen = Self {
             context,
+            gpu,
             printer: None,
             stopwatch: None,
             times_gpu: false,
             gpu_time: None,
-            gpu,
             repaints,
             size_px,
             scale,
