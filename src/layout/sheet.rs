@@ -222,6 +222,12 @@ impl Sheet {
         self.following
     }
 
+    /// What slugs are set for since the last frame.
+    #[must_use]
+    pub fn epoch(&self) -> Epoch {
+        self.epoch
+    }
+
     /// Slugs set since the sheet was made.
     #[must_use]
     pub fn laid_out(&self) -> u64 {

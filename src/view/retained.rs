@@ -5,17 +5,23 @@
 //! When it is cast its glyphs are dropped, and should they be needed again, because the
 //! renderer was switched or its plate was taken back, it is set again.
 
+mod stack;
+mod stamp;
+
 use std::sync::Arc;
 
-use egui::{Color32, Context, Painter, Rect, Shape};
+use egui::{Color32, Context};
 
 use crate::{
-    gpu::{self, Print, Printer},
+    gpu::{self, Printer},
     layout::{
         Placed, Sheet, Slug,
         slug::{Ground, Plate},
     },
 };
+
+use self::stamp::Stamps;
+pub(crate) use self::{stack::Stack, stamp::Look};
 
 /// Frames a slug is replayed for before it is cast.
 const REPLAYED_FRAMES: u64 = 2;
@@ -45,6 +51,7 @@ pub(crate) struct Retained {
     pub(crate) renderer: Renderer,
     printer: Option<Printer>,
     melted: u64,
+    stamps: Stamps,
 }
 
 impl Retained {
@@ -62,6 +69,7 @@ impl Retained {
         let melted = found.as_ref().map_or(0, Printer::melted);
         if !is_same {
             sheet.retain(|slug| slug.plate.is_none());
+            self.stamps = Stamps::default();
         } else if melted != self.melted {
             sheet.retain(|slug| plate(slug).is_none_or(gpu::Plate::is_whole));
         }
@@ -99,69 +107,4 @@ impl Retained {
 /// What a slug was cast into.
 pub(crate) fn plate(slug: &Slug) -> Option<&gpu::Plate> {
     slug.plate.as_ref().and_then(Plate::get)
-}
-
-/// Shapes and prints in painting order. Prints that follow each other become one run.
-pub(crate) struct Stack<'p> {
-    painter: &'p Painter,
-    printer: Option<Printer>,
-    prints: Vec<Print>,
-    shapes: Vec<Shape>,
-}
-
-impl<'p> Stack<'p> {
-    pub(crate) fn new(painter: &'p Painter, retained: &Retained) -> Self {
-        let printer = retained.printer.clone();
-        Self { painter, printer, prints: Vec::new(), shapes: Vec::new() }
-    }
-
-    /// Prints a part of a plate with its origin at `at`.
-    pub(crate) fn print(
-        &mut self,
-        plate: &gpu::Plate,
-        part: Part,
-        at: egui::Pos2,
-        clip: Option<Rect>,
-    ) {
-        if !plate.is_blank(part as usize) {
-            self.paint_shapes();
-            self.prints.push(Print { plate: plate.clone(), part: part as usize, at, clip });
-        }
-    }
-
-    /// Paints with egui.
-    pub(crate) fn shapes(&mut self, clip: Option<Rect>, shapes: impl IntoIterator<Item = Shape>) {
-        let mut shapes = shapes.into_iter().peekable();
-        if shapes.peek().is_none() {
-            return;
-        }
-        self.paint_prints();
-        match clip {
-            None => self.shapes.extend(shapes),
-            Some(clip) => {
-                self.paint_shapes();
-                let clip = self.painter.clip_rect().intersect(clip);
-                self.painter.with_clip_rect(clip).extend(shapes);
-            }
-        }
-    }
-
-    /// Paints what is left.
-    pub(crate) fn finish(mut self) {
-        self.paint_prints();
-        self.paint_shapes();
-    }
-
-    fn paint_shapes(&mut self) {
-        if !self.shapes.is_empty() {
-            self.painter.extend(self.shapes.drain(..));
-        }
-    }
-
-    fn paint_prints(&mut self) {
-        if let Some(printer) = self.printer.as_ref().filter(|_| !self.prints.is_empty()) {
-            let (rect, prints) = (self.painter.clip_rect(), std::mem::take(&mut self.prints));
-            self.painter.add(printer.print(rect, prints, self.painter.opacity()));
-        }
-    }
 }
