@@ -163,7 +163,6 @@ impl Printer {
     }
 
     /// A shape that prints a run. `rect` is what it may cover, in points.
-    #[must_use]
     pub fn print(&self, rect: Rect, prints: Vec<Print>, opacity: f32) -> Shape {
         prints.iter().for_each(|print| self.keep(&print.plate));
         let shared = Arc::clone(&self.0);

@@ -4,7 +4,6 @@ use std::{ops::Range, sync::Arc};
 
 use egui::{
     Color32, CornerRadius, Galley, Rect,
-    emath::GuiRounding as _,
     epaint::{FontsView, text::LayoutJob},
     pos2, vec2,
 };
@@ -14,7 +13,6 @@ use crate::{
         Palette, Voice, face,
         highlight::Highlighter,
         icon, ink, label, matter,
-        rows::Rows,
         slug::{Line, Mark, Slug, Target, Wide, set_ground},
         spec::{
             Action, BlockRef, Card, Content, Fold, FoldKind, Frame, Ground, Marker, SlugKey, Spec,
@@ -215,7 +213,7 @@ impl Press<'_, '_> {
         let pos = vec2(stick.left, stick.y);
         stick.y += galley.rect.height().max(Voice::Code.line());
         let scrolls = stick.slug.wide.is_some();
-        stick.add(pos, galley, true, scrolls);
+        stick.slug.lines.push(Line { scrolls, ..Line::new(pos, galley, true) });
     }
 
     /// The fold that remembers whether the block at this place wraps.
@@ -378,16 +376,8 @@ impl Stick<'_> {
     /// Adds set text.
     pub fn line(&mut self, pos: egui::Vec2, galley: Arc<Galley>, reading: bool) {
         if !galley.job.text.is_empty() {
-            self.add(pos, galley, reading, false);
+            self.slug.lines.push(Line::new(pos, galley, reading));
         }
-    }
-
-    fn add(&mut self, pos: egui::Vec2, galley: Arc<Galley>, reading: bool, scrolls: bool) {
-        let rows = if reading { Rows::of(&galley) } else { Rows::words(&galley) };
-        // Here and not when it is painted: a text whose slug begins above the surface must
-        // stand on the same pixel as one whose slug begins on it.
-        let pos = pos.round_to_pixels(galley.pixels_per_point);
-        self.slug.lines.push(Line { pos, rows, galley: Some(galley), reading, scrolls });
     }
 
     /// Adds a filled shape.

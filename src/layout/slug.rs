@@ -4,6 +4,7 @@ use std::{any::Any, sync::Arc};
 
 use egui::{
     Color32, CornerRadius, Galley, Mesh, Rect, Vec2,
+    emath::GuiRounding as _,
     epaint::{RectShape, TessellationOptions, Tessellator, TextShape, Vertex},
 };
 
@@ -164,6 +165,18 @@ impl Slug {
         };
         slug.bytes = slug.count_bytes();
         slug
+    }
+}
+
+impl Line {
+    /// A set text at a position.
+    #[must_use]
+    pub fn new(pos: Vec2, galley: Arc<Galley>, reading: bool) -> Self {
+        let rows = if reading { Rows::of(&galley) } else { Rows::words(&galley) };
+        // Here and not when it is painted: a text whose slug begins above the surface must
+        // stand on the same pixel as one whose slug begins on it.
+        let pos = pos.round_to_pixels(galley.pixels_per_point);
+        Self { pos, rows, galley: Some(galley), reading, scrolls: false }
     }
 }
 
