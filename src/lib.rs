@@ -31,7 +31,7 @@
 //! | 4 | [`view`] | egui: the transcript, theme, pictures, the link gate, the repaint governor, the panel of figures |
 //! | 3 | [`engine`] | threads: reading files, preparing messages, live turns (no egui) |
 //! | 3 | [`layout`] | blocks → specs → slugs; heights, anchors, caches (no `Ui`) |
-//! | 3 | [`gpu`] | what is known about GPUs and their drivers |
+//! | 3 | [`gpu`] | adapters; plates that stay on the GPU, and the printer that draws them |
 //! | 2 | [`presenter`] | blocks that arrive, tools that wait: a pure state machine, effects out |
 //! | 1 | [`wire`] | providers over HTTP: requests, framers, replies; the only module that knows HTTP |
 //! | 1 | [`markdown`] | text → blocks: hygiene, sealed blocks and an open tail (pure) |
@@ -73,7 +73,8 @@
 //! 11. **Every cache is named, counted in bytes and purgeable.** Every queue is bounded.
 //!     (`sheet`, `highlight`, `images`, `reader`)
 //! 12. **A galley belongs to one epoch.** Resets of egui's atlas are seen by
-//!     [`layout::epoch::Canary`]. (`sheet`)
+//!     [`layout::epoch::Canary`]. What a [`gpu::Printer`] cast from it goes with it.
+//!     (`sheet`, `retained`)
 //! 13. **Panics in showing one message cost that message.** (`sheet`, `reader`)
 //! 14. **Pure layers take `now`.** [`model`], [`markdown`], [`markup`], [`presenter`] and
 //!     [`tools::policy`] read no clock and no environment. (`architecture`)

@@ -12,6 +12,7 @@ use crate::{
         streamed::Streamed,
     },
     engine::FileSource,
+    gpu::Printer,
     layout::{Jump, Openness},
     model::{Progress, Source as _},
     perf::Reason,
@@ -40,9 +41,14 @@ impl Host for Letterpress {
             Expand::All => Openness::All,
             Expand::None => Openness::Usual,
         });
+        view.draw_with(match request.renderer {
+            Renderer::Replay => crate::view::Renderer::Replay,
+            Renderer::Retained | Renderer::Commonmark => crate::view::Renderer::Retained,
+        });
         let reference = (request.renderer == Renderer::Commonmark).then(ReferenceView::default);
         let source = Streamed::new(source);
-        Ok(Box::new(Shown { view, source, reference, at: request.at, placed: false }))
+        let printer = Printer::of(context);
+        Ok(Box::new(Shown { view, source, reference, printer, at: request.at, placed: false }))
     }
 }
 
@@ -70,6 +76,7 @@ struct Shown {
     view: TranscriptView,
     source: Streamed,
     reference: Option<ReferenceView>,
+    printer: Option<Printer>,
     at: At,
     placed: bool,
 }
@@ -155,7 +162,7 @@ impl Subject for Shown {
                 None => self.view.visible_slugs() as u64,
             },
             cache_bytes: self.view.cache_bytes() as u64,
-            gpu_bytes: 0,
+            gpu_bytes: self.printer.as_ref().map_or(0, |printer| printer.counters().gpu_bytes),
         }
     }
 }

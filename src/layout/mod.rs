@@ -20,6 +20,7 @@ mod matter;
 mod palette;
 pub mod press;
 pub mod registry;
+pub mod rows;
 pub mod sheet;
 pub mod slug;
 pub mod spec;

@@ -5,10 +5,8 @@ use egui::{Event, Key, Modifiers, Response, Ui};
 use crate::{
     layout::{Jump, Openness},
     model::Source,
-    view::{
-        minimap, overlay,
-        transcript::{TranscriptView, wake},
-    },
+    perf::Reason,
+    view::{governor, minimap, overlay, transcript::TranscriptView},
 };
 
 /// Lines that an arrow key scrolls, in points.
@@ -57,7 +55,7 @@ fn toggle_minimap(view: &mut TranscriptView, ui: &Ui) {
     };
     if ui.input_mut(pressed) {
         view.show_minimap = !view.show_minimap;
-        wake(ui);
+        governor::wake(ui, Reason::Input);
     }
 }
 

@@ -12,6 +12,7 @@ mod paint;
 mod pointer;
 mod reference;
 mod renderer;
+mod retained;
 pub mod rich;
 mod selection;
 pub mod theme;

@@ -1,7 +1,13 @@
 //! What floats over the transcript: the prompt being answered, the way back to the end,
 //! the minimap or scrollbar and the progress of indexing.
 
-use egui::{Align2, CornerRadius, FontId, Rect, Role, Sense, Stroke, Ui, WidgetInfo, pos2, vec2};
+use std::hash::{Hash, Hasher as _};
+
+use egui::{
+    Align2, CornerRadius, FontId, Rect, Role, Sense, Shape, Stroke, StrokeKind, Ui, WidgetInfo,
+    epaint::RectShape, pos2, vec2,
+};
+use rustc_hash::FxHasher;
 
 use crate::{
     layout::{Jump, face, icon},
@@ -9,6 +15,7 @@ use crate::{
     perf::Reason,
     view::{
         governor, minimap,
+        retained::Look,
         transcript::{Geometry, TranscriptView, part_id},
     },
 };
@@ -64,15 +71,21 @@ fn prompt_ui(view: &mut TranscriptView, ui: &Ui, geometry: Geometry, source: &mu
     );
     let response = ui.interact(rect, part_id(ui, "prompt"), Sense::click());
     response.widget_info(|| WidgetInfo::labeled(Role::Button, true, format!("Prompt: {words}")));
-    let fill = if response.hovered() { palette.panel } else { palette.bg };
-    let painter = ui.painter_at(rect);
-    painter.rect_filled(rect, 0.0, fill);
-    let line = Stroke::new(1.0 / ui.pixels_per_point(), palette.line);
-    painter.hline(rect.x_range(), rect.bottom() - 0.5, line);
-    let job = elided(&words, palette.dim, geometry.width);
-    let galley = ui.ctx().fonts_mut(|fonts| fonts.layout_job(job));
-    let y = rect.center().y - galley.rect.height() / 2.0;
-    painter.galley(pos2(geometry.left, y), galley, palette.dim);
+    let look = look(view, &(&words, rect.width().to_bits(), response.hovered()));
+    let left = geometry.left - rect.left();
+    view.retained.stamp(&ui.painter_at(rect), "prompt", look, rect.min, |at| {
+        let rect = Rect::from_min_size(at, rect.size());
+        let fill = if response.hovered() { palette.panel } else { palette.bg };
+        let line = Stroke::new(1.0 / ui.pixels_per_point(), palette.line);
+        let job = elided(&words, palette.dim, geometry.width);
+        let galley = ui.ctx().fonts_mut(|fonts| fonts.layout_job(job));
+        let y = rect.center().y - galley.rect.height() / 2.0;
+        vec![
+            Shape::rect_filled(rect, 0.0, fill),
+            Shape::hline(rect.x_range(), rect.bottom() - 0.5, line),
+            Shape::galley(pos2(rect.left() + left, y), galley, palette.dim),
+        ]
+    });
     if response.clicked() {
         view.sheet.jump(Jump::Row(row));
         governor::wake(ui, Reason::Input);
@@ -117,6 +130,13 @@ fn new_lines(view: &mut TranscriptView, source: &dyn Source) -> u64 {
     u64::from(grown) + further
 }
 
+/// The looks of something that stands on the page as it is set now.
+fn look(view: &TranscriptView, what: &impl Hash) -> Look {
+    let mut hasher = FxHasher::default();
+    what.hash(&mut hasher);
+    Look { epoch: view.sheet.epoch(), hash: hasher.finish() }
+}
+
 fn pill_ui(view: &mut TranscriptView, ui: &Ui, geometry: Geometry, source: &dyn Source) {
     let new = new_lines(view, source);
     if view.visible.at_end || view.visible.placed.is_empty() {
@@ -137,26 +157,25 @@ fn pill_ui(view: &mut TranscriptView, ui: &Ui, geometry: Geometry, source: &dyn 
         Rect::from_min_size(pos2(right - size.x, geometry.rect.bottom() - size.y - 16.0), size);
     let response = ui.interact(rect, part_id(ui, "pill"), Sense::click());
     response.widget_info(|| WidgetInfo::labeled(Role::Button, true, "Jump to the end"));
-    let radius = CornerRadius::same(16);
-    let fill = if response.hovered() { palette.line } else { palette.raised };
-    let painter = ui.painter_at(geometry.rect);
-    painter.rect(rect, radius, fill, Stroke::new(1.0, palette.line), egui::StrokeKind::Inside);
-    let icon_font = FontId::new(14.0, egui::FontFamily::Name(face::ICON_NAME.into()));
-    painter.text(
-        pos2(rect.left() + 22.0, rect.center().y),
-        Align2::CENTER_CENTER,
-        icon::ARROW_DOWN,
-        icon_font,
-        palette.text,
-    );
-    let font = FontId::new(face::INTERFACE_SIZE, face::TEXT);
-    painter.text(
-        pos2(rect.left() + 34.0, rect.center().y),
-        Align2::LEFT_CENTER,
-        words,
-        font,
-        palette.text,
-    );
+    let look = look(view, &(&words, response.hovered()));
+    view.retained.stamp(&ui.painter_at(geometry.rect), "pill", look, rect.min, |at| {
+        let rect = Rect::from_min_size(at, size);
+        let fill = if response.hovered() { palette.line } else { palette.raised };
+        let line = Stroke::new(1.0, palette.line);
+        let (radius, kind) = (CornerRadius::same(16), StrokeKind::Inside);
+        let icon_font = FontId::new(14.0, egui::FontFamily::Name(face::ICON_NAME.into()));
+        let font = FontId::new(face::INTERFACE_SIZE, face::TEXT);
+        let (icon_at, words_at) = (rect.left_center() + vec2(22.0, 0.0), vec2(34.0, 0.0));
+        ui.ctx().fonts_mut(|fonts| {
+            let (center, left) = (Align2::CENTER_CENTER, Align2::LEFT_CENTER);
+            let words_at = rect.left_center() + words_at;
+            vec![
+                RectShape::new(rect, radius, fill, line, kind).into(),
+                Shape::text(fonts, icon_at, center, icon::ARROW_DOWN, icon_font, palette.text),
+                Shape::text(fonts, words_at, left, words, font, palette.text),
+            ]
+        })
+    });
     if response.clicked() {
         view.sheet.jump(Jump::End);
         governor::wake(ui, Reason::Input);

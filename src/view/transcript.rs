@@ -17,6 +17,8 @@ use crate::{
         keys, minimap,
         minimap::Minimap,
         overlay, paint, pointer,
+        renderer::Renderer,
+        retained::Retained,
         selection::{Selection, Spot},
         theme,
     },
@@ -78,6 +80,7 @@ pub struct TranscriptView {
     pub show_minimap: bool,
     pub(crate) minimap: Minimap,
     pub(crate) sheet: Sheet,
+    pub(crate) retained: Retained,
     pub(crate) folds: Folds,
     pub(crate) highlights: Highlighter,
     pub(crate) images: Images,
@@ -138,6 +141,7 @@ impl TranscriptView {
             show_minimap: true,
             minimap: Minimap::default(),
             sheet: Sheet::default(),
+            retained: Retained::default(),
             folds: Folds::default(),
             highlights: Highlighter::new(governor::waker(ctx, Reason::Colours)),
             images: Images::new(governor::waker(ctx, Reason::Picture)),
@@ -166,6 +170,7 @@ impl TranscriptView {
         self.images.begin_frame(ui.ctx());
         self.follow_theme(ui);
         keys::scroll(self, ui, &ground, source);
+        self.retained.begin_frame(ui.ctx(), &mut self.sheet);
         self.lay_out(ui, source, geometry);
         let mut commands = Vec::new();
         let hovered = pointer::targets(self, ui, geometry, id);
@@ -193,6 +198,17 @@ impl TranscriptView {
     /// Opens or closes everything.
     pub fn expand(&mut self, openness: Openness) {
         self.folds.rule(openness);
+    }
+
+    /// Who draws set slugs.
+    #[must_use]
+    pub fn renderer(&self) -> Renderer {
+        self.retained.renderer
+    }
+
+    /// Has another draw them from the next frame on. The picture stays the same.
+    pub fn draw_with(&mut self, renderer: Renderer) {
+        self.retained.renderer = renderer;
     }
 
     /// Slugs laid out since the view was made.
@@ -435,6 +451,12 @@ impl TranscriptView {
     /// How far a wide block is scrolled sideways.
     pub(crate) fn shift(&self, id: SlugId) -> f32 {
         self.shifts.get(&Self::shift_key(id)).copied().unwrap_or(0.0)
+    }
+
+    /// The corner of what is scrolled sideways in a slug whose corner is `origin`, on a
+    /// physical pixel like it.
+    pub(crate) fn moved(&self, id: SlugId, origin: Pos2, pixels_per_point: f32) -> Pos2 {
+        pos2(origin.x - snap(self.shift(id), pixels_per_point), origin.y)
     }
 
     /// Scrolls the wide block under the pointer sideways.

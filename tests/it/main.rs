@@ -48,6 +48,7 @@ mod images;
 mod link_gate;
 mod minimap;
 mod reference;
+mod retained;
 mod theme;
 mod window;
 

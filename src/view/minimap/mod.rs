@@ -26,10 +26,10 @@ use self::{
 use crate::{
     layout::{Strip, Track, sheet::FOOT},
     model::Source,
-    perf,
+    perf::{self, Reason},
     view::{
-        overlay,
-        transcript::{Geometry, TranscriptView, part_id, wake},
+        governor, overlay,
+        transcript::{Geometry, TranscriptView, part_id},
     },
 };
 
@@ -119,7 +119,7 @@ fn look(view: &mut TranscriptView, ui: &Ui, rect: Rect, source: &dyn Source) {
     let cells = (rect.height() * pixels_per_point).round() as usize;
     let track = Track { cells, pixels_per_point, foot: FOOT };
     if !view.sheet.overlook(&mut view.minimap.strip, source, track) {
-        wake(ui);
+        governor::wake(ui, Reason::Input);
     }
     let palette = view.palette();
     let hits = view.hits.as_ref().map(Arc::clone);
@@ -193,7 +193,7 @@ fn moved(
     }
     if let Some(jump) = view.minimap.grip.as_mut().and_then(|grip| grip.pull(y, source)) {
         view.sheet.jump(jump);
-        wake(ui);
+        governor::wake(ui, Reason::Input);
     }
     response
 }
@@ -230,7 +230,7 @@ fn spoken(view: &mut TranscriptView, ui: &Ui, response: &Response, source: &dyn 
     let wanted = wanted.or_else(|| (steps != 0).then(|| row.saturating_add_signed(steps)));
     if let Some(row) = wanted {
         overlay::go_to_row(view, row.min(rows.saturating_sub(1)), source);
-        wake(ui);
+        governor::wake(ui, Reason::Input);
     }
 }
 
