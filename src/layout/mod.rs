@@ -19,6 +19,7 @@ mod label;
 mod matter;
 mod palette;
 pub mod press;
+pub mod reading;
 pub mod registry;
 pub mod sheet;
 pub mod slug;
@@ -34,5 +35,5 @@ pub use self::{
     registry::Registry,
     sheet::{Anchor, Jump, Page, Placed, Sheet, Visible},
     slug::Slug,
-    spec::{Action, Face, Fold, FoldKind, Label, Segment, Tone},
+    spec::{Action, Face, Fold, FoldKind, Label, Segment, Strand, Tone},
 };

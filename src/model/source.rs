@@ -5,6 +5,7 @@ use std::{ops::Range, sync::Arc};
 use super::{
     id::MessageId,
     message::{Message, Part, Role},
+    reading::Reading,
     tool::{LowStakes, ToolState},
 };
 
@@ -129,6 +130,10 @@ pub trait Source {
     }
     /// How far indexing is.
     fn progress(&self) -> Progress;
+    /// All of it as it stands now, for another thread to read; none when it cannot be.
+    fn reading(&self) -> Option<Arc<dyn Reading>> {
+        None
+    }
 }
 
 /// What decides a row's place in a group.
@@ -196,7 +201,7 @@ impl GroupTraits {
 #[derive(Debug, Default)]
 pub struct MemorySource {
     rows: Vec<RowInfo>,
-    messages: Vec<Arc<Message>>,
+    messages: Arc<Vec<Arc<Message>>>,
     grouping: Grouping,
     version: u64,
 }
@@ -216,7 +221,7 @@ impl MemorySource {
     pub fn push(&mut self, message: Message) {
         let group = self.grouping.place(GroupTraits::of(&message));
         self.rows.push(RowInfo { group, ..RowInfo::of(&message) });
-        self.messages.push(Arc::new(message));
+        Arc::make_mut(&mut self.messages).push(Arc::new(message));
         self.version += 1;
     }
 }
@@ -342,5 +347,38 @@ impl Source for MemorySource {
 
     fn progress(&self) -> Progress {
         Progress::Complete
+    }
+
+    fn reading(&self) -> Option<Arc<dyn Reading>> {
+        let messages = Arc::clone(&self.messages);
+        Some(Arc::new(MemoryReading { messages, version: self.version }))
+    }
+}
+
+/// The messages of a [`MemorySource`] at one moment.
+struct MemoryReading {
+    messages: Arc<Vec<Arc<Message>>>,
+    version: u64,
+}
+
+impl Reading for MemoryReading {
+    fn len(&self) -> usize {
+        self.messages.len()
+    }
+
+    fn stamp(&self) -> u64 {
+        self.version
+    }
+
+    fn id(&self, row: usize) -> MessageId {
+        self.messages[row].id
+    }
+
+    fn message(&self, row: usize) -> Arc<Message> {
+        Arc::clone(&self.messages[row])
+    }
+
+    fn is_resident(&self) -> bool {
+        true
     }
 }
