@@ -21,6 +21,7 @@ mod palette;
 pub mod press;
 pub mod reading;
 pub mod registry;
+pub mod rows;
 pub mod sheet;
 pub mod slug;
 pub mod spec;

@@ -4,6 +4,7 @@ use std::{ops::Range, sync::Arc};
 
 use egui::{
     Color32, CornerRadius, Galley, Rect,
+    emath::GuiRounding as _,
     epaint::{FontsView, text::LayoutJob},
     pos2, vec2,
 };
@@ -13,6 +14,7 @@ use crate::{
         Palette, Voice, face,
         highlight::Highlighter,
         icon, ink, label, matter,
+        rows::Rows,
         slug::{Line, Mark, Slug, Target, Wide, set_ground},
         spec::{
             Action, BlockRef, Card, Content, Fold, FoldKind, Frame, Ground, Marker, SlugKey, Spec,
@@ -213,7 +215,7 @@ impl Press<'_, '_> {
         let pos = vec2(stick.left, stick.y);
         stick.y += galley.rect.height().max(Voice::Code.line());
         let scrolls = stick.slug.wide.is_some();
-        stick.slug.lines.push(Line { pos, galley, reading: true, scrolls });
+        stick.add(pos, galley, true, scrolls);
     }
 
     /// The fold that remembers whether the block at this place wraps.
@@ -376,8 +378,16 @@ impl Stick<'_> {
     /// Adds set text.
     pub fn line(&mut self, pos: egui::Vec2, galley: Arc<Galley>, reading: bool) {
         if !galley.job.text.is_empty() {
-            self.slug.lines.push(Line { pos, galley, reading, scrolls: false });
+            self.add(pos, galley, reading, false);
         }
+    }
+
+    fn add(&mut self, pos: egui::Vec2, galley: Arc<Galley>, reading: bool, scrolls: bool) {
+        let rows = if reading { Rows::of(&galley) } else { Rows::words(&galley) };
+        // Here and not when it is painted: a text whose slug begins above the surface must
+        // stand on the same pixel as one whose slug begins on it.
+        let pos = pos.round_to_pixels(galley.pixels_per_point);
+        self.slug.lines.push(Line { pos, rows, galley: Some(galley), reading, scrolls });
     }
 
     /// Adds a filled shape.

@@ -114,6 +114,8 @@ pub struct Visible {
     pub at_end: bool,
     /// Colours have come that the next frame will show.
     pub more: bool,
+    /// The sheet's frame; slugs know theirs.
+    pub frame: u64,
 }
 
 struct Composed {
@@ -237,6 +239,16 @@ impl Sheet {
         self.cache.bytes()
     }
 
+    /// Puts another state of a set slug in its place, if it is still there.
+    pub fn replace(&mut self, id: SlugId, old: &Arc<Slug>, new: Arc<Slug>) {
+        self.cache.replace(id, old, new);
+    }
+
+    /// Forgets set slugs that are not wanted. They are set again when they are shown.
+    pub fn retain(&mut self, is_wanted: impl Fn(&Slug) -> bool) {
+        self.cache.retain(is_wanted);
+    }
+
     /// Forgets every set slug.
     pub fn purge(&mut self) {
         self.cache.clear();
@@ -251,7 +263,7 @@ impl Sheet {
         self.source_version = source.poll();
         let scale = self.begin_epoch(source, page);
         if source.is_empty() {
-            return Visible { at_end: true, ..Visible::default() };
+            return Visible { at_end: true, frame: self.frame, ..Visible::default() };
         }
         let mut walk = Walk { sheet: self, source, page };
         let at = walk.start(scale);
@@ -288,7 +300,7 @@ impl Sheet {
                         if row == rows.start && here == (from.0, from.1) { from.2 } else { 0 };
                     let is_last = row + 1 == rows.end && here == (to.0, to.1);
                     let end = if is_last { to.2 } else { usize::MAX };
-                    let words = line.galley.job.text.chars().take(end).skip(start);
+                    let words = line.rows.text().chars().take(end).skip(start);
                     text.extend(words);
                     if !is_last {
                         text.push('\n');

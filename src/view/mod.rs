@@ -8,10 +8,12 @@ mod overlay;
 mod paint;
 mod pointer;
 mod reference;
+mod retained;
 pub mod rich;
 mod selection;
 pub mod theme;
 mod transcript;
 
 pub use reference::ReferenceView;
+pub use retained::Renderer;
 pub use transcript::{COLUMN_MAX, TranscriptView, ViewCommand, waker};

@@ -14,6 +14,7 @@ use crate::{
     view::{
         images::Images,
         keys, overlay, paint, pointer,
+        retained::{Renderer, Retained},
         selection::{Selection, Spot},
         theme,
     },
@@ -71,6 +72,7 @@ pub struct TranscriptView {
     /// How tools and roles are shown; register your own here.
     pub registry: Registry,
     pub(crate) sheet: Sheet,
+    pub(crate) retained: Retained,
     pub(crate) folds: Folds,
     pub(crate) highlights: Highlighter,
     pub(crate) images: Images,
@@ -127,6 +129,7 @@ impl TranscriptView {
         Self {
             registry: Registry::default(),
             sheet: Sheet::default(),
+            retained: Retained::default(),
             folds: Folds::default(),
             highlights: Highlighter::new(Arc::clone(&waker)),
             images: Images::new(waker),
@@ -155,6 +158,7 @@ impl TranscriptView {
         self.images.begin_frame(ui.ctx());
         self.follow_theme(ui);
         keys::scroll(self, ui, &ground, source);
+        self.retained.begin_frame(ui.ctx(), &mut self.sheet);
         self.lay_out(ui, source, geometry);
         let mut commands = Vec::new();
         let hovered = pointer::targets(self, ui, geometry, id);
@@ -182,6 +186,17 @@ impl TranscriptView {
     /// Opens or closes everything.
     pub fn expand(&mut self, openness: Openness) {
         self.folds.rule(openness);
+    }
+
+    /// Who draws set slugs.
+    #[must_use]
+    pub fn renderer(&self) -> Renderer {
+        self.retained.renderer
+    }
+
+    /// Has another draw them from the next frame on. The picture stays the same.
+    pub fn draw_with(&mut self, renderer: Renderer) {
+        self.retained.renderer = renderer;
     }
 
     /// Slugs laid out since the view was made.
@@ -404,6 +419,12 @@ impl TranscriptView {
     /// How far a wide block is scrolled sideways.
     pub(crate) fn shift(&self, id: SlugId) -> f32 {
         self.shifts.get(&Self::shift_key(id)).copied().unwrap_or(0.0)
+    }
+
+    /// The corner of what is scrolled sideways in a slug whose corner is `origin`, on a
+    /// physical pixel like it.
+    pub(crate) fn moved(&self, id: SlugId, origin: Pos2, pixels_per_point: f32) -> Pos2 {
+        pos2(origin.x - snap(self.shift(id), pixels_per_point), origin.y)
     }
 
     /// Scrolls the wide block under the pointer sideways.

@@ -131,6 +131,7 @@ impl Walk<'_, '_, '_> {
         self.ask(at.0.row, last_row);
         Visible {
             more: self.sheet.more,
+            frame: self.sheet.frame,
             top: self.top_of(at.0) + at.1,
             total: self.sheet.heights.total() + FOOT,
             placed,
@@ -486,8 +487,9 @@ impl Walk<'_, '_, '_> {
             is_open: &|fold, usual| folds.is_open(fold, usual),
         };
         // A message that cannot be shown costs that message, not the program.
-        catch_unwind(AssertUnwindSafe(|| press.set(spec)))
-            .unwrap_or_else(|_panic| Slug { height: 24.0, ..Slug::default() })
+        let slug = catch_unwind(AssertUnwindSafe(|| press.set(spec)))
+            .unwrap_or_else(|_panic| Slug { height: 24.0, ..Slug::default() });
+        Slug { born: self.sheet.frame, ..slug }
     }
 
     fn measured(&mut self, at: Cursor, message: MessageId, height: f64) {
