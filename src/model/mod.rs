@@ -4,6 +4,7 @@
 
 pub mod block;
 mod bytes;
+pub mod census;
 pub mod character;
 pub mod command;
 pub mod id;
@@ -17,6 +18,7 @@ pub mod stream;
 pub mod tool;
 
 pub use block::{Alert, Align, Block, BlockKind, Hygiene, ListItem, RichText, Run, Style};
+pub use census::{Census, Censuses, Matter, Matters};
 pub use command::{Attachment, Command, Draft, ThinkingLevel, Ticket};
 pub use id::{MessageId, SourceLine, Warning};
 pub use list::List;

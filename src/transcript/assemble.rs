@@ -9,7 +9,7 @@ use super::{
     file::PositionedFile,
     index::{Index, Tree},
     links::Known,
-    record::{Flags, Marks, NONE, Record, RecordKind},
+    record::{Flags, Marks, NONE, Record, RecordKind, Traces},
     scan::Scan,
 };
 
@@ -100,9 +100,9 @@ fn sum_up(records: &mut [Record]) {
         if head.next == NONE || head.has(Flags::CHILD) {
             continue;
         }
-        let mut marks = head.marks();
+        let (mut marks, mut traces) = (head.marks(), head.traces());
         if head.has(Flags::SUPERSEDED) {
-            (marks, head.lines) = (Marks::default(), 0);
+            (marks, traces, head.lines) = (Marks::default(), Traces::default(), 0);
             head.flags.clear(Flags::FAILED);
         }
         let mut next = head.next;
@@ -113,6 +113,7 @@ fn sum_up(records: &mut [Record]) {
             }
             if record.kind == RecordKind::Assistant {
                 marks.append(record.marks());
+                traces.append(record.traces());
                 head.lines = head.lines.saturating_add(record.lines);
             }
             if record.has(Flags::FAILED) && !record.has(Flags::REPLACED) {
@@ -120,6 +121,7 @@ fn sum_up(records: &mut [Record]) {
             }
         }
         head.extra = marks.0;
+        head.set_traces(traces);
         if let Some(slot) = records.get_mut(number) {
             *slot = head;
         }

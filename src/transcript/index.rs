@@ -106,12 +106,16 @@ impl Index {
     pub fn row(&self, i: usize) -> RowInfo {
         let head = self.records[self.rows.rows[i] as usize];
         let has_tally = matches!(head.kind, RecordKind::User | RecordKind::Assistant);
+        let traces = head.traces();
         RowInfo {
             id: MessageId(head.offset),
             kind: row_kind(head.kind),
             lines: head.lines,
             group: head.group(),
             tally: if has_tally { head.marks().tally() } else { ToolTally::default() },
+            calls: traces.calls(),
+            thinks: traces.thinks(),
+            forks: traces.forks(),
             failed: head.has(Flags::FAILED) && head.kind != RecordKind::Result,
             time_secs: head.time_secs,
         }

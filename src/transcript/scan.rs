@@ -239,6 +239,7 @@ fn first_record(glance: &Glance, kind: RecordKind, span: Span) -> Record {
         }
         _ => 3,
     };
+    record.set_traces(glance.content.traces);
     if glance.failed {
         record.flags.set(Flags::FAILED);
     }

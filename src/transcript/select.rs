@@ -35,6 +35,7 @@ pub(super) fn select(
 ) -> Selection {
     for record in records.iter_mut() {
         record.flags.clear(Flags::HIDDEN);
+        set_forks(record, false);
     }
     let mut tree = Tree::new(records, format, reach);
     let newest = (0..records.len() as u32).rev().find(|number| tree.can_lead(*number));
@@ -45,13 +46,44 @@ pub(super) fn select(
     }
     tree.settle_all();
     let (branches, branches_left_out) = tree.branches();
+    let forks = tree.forks();
     let hidden = std::mem::take(&mut tree.fate);
     for (record, fate) in records.iter_mut().zip(hidden) {
         if fate == HIDDEN {
             record.flags.set(Flags::HIDDEN);
         }
     }
+    mark_forks(records, &forks);
     Selection { branches, branches_left_out }
+}
+
+fn set_forks(record: &mut Record, forks: bool) {
+    let mut traces = record.traces();
+    traces.set_forks(forks);
+    record.set_traces(traces);
+}
+
+/// Marks the records behind which a hidden branch begins, and the first of each row that
+/// one of them belongs to.
+fn mark_forks(records: &mut [Record], forks: &[u32]) {
+    for number in forks {
+        if let Some(record) = records.get_mut(*number as usize) {
+            set_forks(record, true);
+        }
+    }
+    for number in 0..records.len() {
+        let Some(head) = records.get(number).filter(|head| !head.has(Flags::CHILD)) else {
+            continue;
+        };
+        let mut next = head.next;
+        while let Some(record) = records.get(next as usize) {
+            next = record.next;
+            if record.traces().forks() {
+                records.get_mut(number).into_iter().for_each(|head| set_forks(head, true));
+                break;
+            }
+        }
+    }
 }
 
 /// Not decided yet.
@@ -273,6 +305,31 @@ impl<'a> Tree<'a> {
             *slot = nearest;
         }
         nearest
+    }
+
+    /// The messages on the path that a hidden message answers. A branch that begins with
+    /// the conversation leaves at the first message.
+    fn forks(&self) -> Vec<u32> {
+        let mut forks = Vec::new();
+        let first = self.first_shown();
+        for number in 0..self.records.len() as u32 {
+            if self.fate_of(number) != HIDDEN || !self.is_message(number) {
+                continue;
+            }
+            match self.parent(number).map(|parent| self.fate_of(parent)) {
+                Some(HIDDEN | SHOWN | OPEN | BUSY) => {}
+                Some(ROOT) | None => forks.extend(first),
+                Some(message) => forks.push(message),
+            }
+        }
+        forks.sort_unstable();
+        forks.dedup();
+        forks
+    }
+
+    fn first_shown(&self) -> Option<u32> {
+        let is_on_path = |number: &u32| self.is_message(*number) && self.fate_of(*number) == *number;
+        (0..self.records.len() as u32).find(is_on_path)
     }
 
     /// Hidden messages that no hidden message follows, by the last record below each.

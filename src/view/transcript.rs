@@ -71,6 +71,8 @@ pub enum ViewCommand {
 pub struct TranscriptView {
     /// How tools and roles are shown; register your own here.
     pub registry: Registry,
+    /// Rows with words that are searched for, in rising order; the strip marks them.
+    pub hits: Option<Arc<Vec<u32>>>,
     pub(crate) sheet: Sheet,
     pub(crate) retained: Retained,
     pub(crate) folds: Folds,
@@ -128,6 +130,7 @@ impl TranscriptView {
         let waker = waker(ctx);
         Self {
             registry: Registry::default(),
+            hits: None,
             sheet: Sheet::default(),
             retained: Retained::default(),
             folds: Folds::default(),

@@ -12,12 +12,15 @@ use crate::model::{Message, MessageId, Progress, Reading, RowInfo, RowKind, Snap
 pub struct LiveSource {
     snapshots: watch::Receiver<Arc<Snapshot>>,
     shown: Arc<Snapshot>,
+    /// Messages behind which something was put aside, rising.
+    forks: Vec<MessageId>,
 }
 
 impl LiveSource {
     pub(super) fn new(snapshots: watch::Receiver<Arc<Snapshot>>) -> Self {
         let shown = Arc::clone(&snapshots.borrow());
-        Self { snapshots, shown }
+        let forks = forks(&shown);
+        Self { snapshots, shown, forks }
     }
 
     /// What the last [`Source::poll`] took in. The rows are those of this snapshot.
@@ -33,7 +36,11 @@ impl LiveSource {
 
 impl Source for LiveSource {
     fn poll(&mut self) -> u64 {
-        self.shown = Arc::clone(&self.snapshots.borrow_and_update());
+        let newest = Arc::clone(&self.snapshots.borrow_and_update());
+        if newest.aside.len() != self.shown.aside.len() {
+            self.forks = forks(&newest);
+        }
+        self.shown = newest;
         self.shown.version
     }
 
@@ -42,7 +49,8 @@ impl Source for LiveSource {
     }
 
     fn row(&self, index: usize) -> RowInfo {
-        self.shown.entry(index).expect("a row is below the length").row
+        let row = self.shown.entry(index).expect("a row is below the length").row;
+        RowInfo { forks: self.forks.binary_search(&row.id).is_ok(), ..row }
     }
 
     fn index_of(&self, id: MessageId) -> Option<usize> {
@@ -92,4 +100,14 @@ impl Reading for SnapshotReading {
     fn is_resident(&self) -> bool {
         true
     }
+}
+
+/// What was put aside at the beginning leaves at the first message.
+fn forks(snapshot: &Snapshot) -> Vec<MessageId> {
+    let first = snapshot.entry(0).map(|entry| entry.message.id);
+    let mut forks: Vec<MessageId> =
+        snapshot.aside.iter().filter_map(|aside| aside.after.or(first)).collect();
+    forks.sort_unstable();
+    forks.dedup();
+    forks
 }

@@ -21,7 +21,7 @@ use self::{
     reading::FileReading,
 };
 use crate::{
-    model::{Message, MessageId, Progress, Reading, RowInfo, Source, Warning},
+    model::{Census, Message, MessageId, Progress, Reading, RowInfo, Source, Warning},
     perf,
     transcript::{self, Branch, Format, Index, OpenError, Transcript},
 };
@@ -365,6 +365,12 @@ impl Source for FileSource {
         let Some(Edition { index, sums, .. }) = &self.edition else { return (0, 0) };
         let len = index.len();
         sums.estimate(rows.start.min(len)..rows.end.min(len), |row| index.row(row))
+    }
+
+    fn census(&self, rows: Range<usize>) -> Census {
+        let Some(Edition { index, sums, .. }) = &self.edition else { return Census::default() };
+        let len = index.len();
+        sums.census(rows.start.min(len)..rows.end.min(len), |row| index.row(row))
     }
 
     fn message(&mut self, index: usize) -> Option<Arc<Message>> {
