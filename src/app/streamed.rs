@@ -5,7 +5,9 @@ use std::{ops::Range, sync::Arc};
 use crate::{
     engine::FileSource,
     markdown::{self, Stream},
-    model::{Blocks, Census, Message, MessageId, Part, Progress, Role, RowInfo, Source, SourceLine, Text},
+    model::{
+        Blocks, Census, Message, MessageId, Part, Progress, Role, RowInfo, Source, SourceLine, Text,
+    },
 };
 
 /// A file's conversation and one message that grows at its end.

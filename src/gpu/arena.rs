@@ -83,10 +83,7 @@ impl Arena {
     fn place(&mut self, cast: &Arc<Cast>, triangles: &Triangles) {
         let vertices = self.vertices.take(triangles.vertices.len() as u64);
         let indices = self.indices.take(triangles.indices.len() as u64);
-        cast.place(
-            (vertices.start / VERTEX_BYTES) as u32,
-            (indices.start / INDEX_BYTES) as u32,
-        );
+        cast.place((vertices.start / VERTEX_BYTES) as u32, (indices.start / INDEX_BYTES) as u32);
         self.placed.push(Placed { cast: Arc::downgrade(cast), vertices, indices });
     }
 

@@ -108,11 +108,8 @@ impl CallbackTrait for Run {
         let mut state = self.shared.state.lock();
         let state = &mut *state;
         state.uploaded_bytes += state.arena.upload(device, queue);
-        state.uploaded_bytes += state.pipeline.write_screen(
-            queue,
-            screen.size_in_pixels,
-            screen.pixels_per_point,
-        );
+        state.uploaded_bytes +=
+            state.pipeline.write_screen(queue, screen.size_in_pixels, screen.pixels_per_point);
         let first = state.placements.add(&self.prints, self.opacity);
         self.first.store(first, Ordering::Relaxed);
         Vec::new()

@@ -186,9 +186,7 @@ fn output(flow: &mut Flow<'_>, result: &Arc<ToolResult>, tail: bool) {
         }
         flow.within(rest, |flow| {
             flow.strand(Strand::Result, |flow| {
-                flow.lines(&shown.text, range, |range| {
-                    Content::Output(Arc::clone(result), range)
-                });
+                flow.lines(&shown.text, range, |range| Content::Output(Arc::clone(result), range));
             });
         });
         if windowed && !tail {

@@ -289,7 +289,8 @@ impl Heights {
     fn detail(&mut self, chunk: usize, estimate: impl Fn(usize) -> f64) -> &mut Fenwick {
         if self.detail.len() >= DETAIL_MAX && !self.detail.contains_key(&chunk) {
             // What lies farthest from the reader keeps its height as a whole.
-            let farthest = self.detail.keys().copied().max_by_key(|other| (other.abs_diff(chunk), *other));
+            let farthest =
+                self.detail.keys().copied().max_by_key(|other| (other.abs_diff(chunk), *other));
             farthest.map(|other| self.detail.remove(&other));
         }
         let (rows, chunks, moved) = (self.rows, &mut self.chunks, &mut self.moved);

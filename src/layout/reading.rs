@@ -135,9 +135,9 @@ fn table<'s>(spec: &'s Spec, at: &'s BlockRef, rows: &Range<u32>) -> Vec<Stretch
     let columns = align.len() as u32;
     let head = header.iter().filter(|_| rows.start == 0).zip(0..);
     let shown = all.get(rows.start as usize..rows.end as usize).unwrap_or_default();
-    let body = (rows.start..).zip(shown).flat_map(|(row, cells)| {
-        cells.iter().zip((row + 1).saturating_mul(columns)..)
-    });
+    let body = (rows.start..)
+        .zip(shown)
+        .flat_map(|(row, cells)| cells.iter().zip((row + 1).saturating_mul(columns)..));
     let filled = head.chain(body).filter(|(cell, _)| !cell.is_empty());
     filled
         .enumerate()

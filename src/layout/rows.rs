@@ -55,7 +55,12 @@ impl Rows {
             let (end, ends_with_newline) = (cells.len() as u32, placed.ends_with_newline);
             rows.push(Row { pos, size, end, ends_with_newline });
         }
-        Self { rect: Some(galley.rect), rows: rows.into(), cells: cells.into(), ..Self::words(galley) }
+        Self {
+            rect: Some(galley.rect),
+            rows: rows.into(),
+            cells: cells.into(),
+            ..Self::words(galley)
+        }
     }
 
     /// The words of a galley that nobody points at.

@@ -137,8 +137,8 @@ impl Censuses {
         let mut at = range.start;
         while at < range.end {
             let is_last = at + Self::STRIDE >= self.rows && range.end == self.rows;
-            let is_whole = at.is_multiple_of(Self::STRIDE)
-                && (at + Self::STRIDE <= range.end || is_last);
+            let is_whole =
+                at.is_multiple_of(Self::STRIDE) && (at + Self::STRIDE <= range.end || is_last);
             match self.strides.get(at / Self::STRIDE).filter(|_| is_whole) {
                 Some(stride) => {
                     census.add(stride);

@@ -328,7 +328,8 @@ impl<'a> Tree<'a> {
     }
 
     fn first_shown(&self) -> Option<u32> {
-        let is_on_path = |number: &u32| self.is_message(*number) && self.fate_of(*number) == *number;
+        let is_on_path =
+            |number: &u32| self.is_message(*number) && self.fate_of(*number) == *number;
         (0..self.records.len() as u32).find(is_on_path)
     }
 

@@ -1,6 +1,7 @@
 //! The view: egui widgets over layout. Data in, commands out.
 
 pub mod composer;
+mod find;
 pub mod images;
 mod keys;
 pub mod link_gate;
@@ -14,6 +15,7 @@ mod selection;
 pub mod theme;
 mod transcript;
 
+pub use find::{Finding, Strands};
 pub use reference::ReferenceView;
 pub use retained::Renderer;
 pub use transcript::{COLUMN_MAX, TranscriptView, ViewCommand, waker};

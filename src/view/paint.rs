@@ -15,6 +15,7 @@ use crate::{
     layout::{Placed, Slug},
     perf,
     view::{
+        find,
         images::{ImageKey, ImageState},
         retained::{self, Part, Stack},
         transcript::{Geometry, TranscriptView},
@@ -34,6 +35,7 @@ pub(crate) fn transcript(
     let mut placed = std::mem::take(&mut view.visible.placed);
     let ink = (view.palette().text, pixels_per_point);
     view.retained.cast(&mut view.sheet, &mut placed, view.visible.frame, ink);
+    find::mark(view, &placed);
     let page = Printed { view, geometry, placed: &placed, pixels_per_point };
     page.print(Stack::new(&painter, &view.retained));
     page.thumbs(&painter);
@@ -71,6 +73,7 @@ impl Printed<'_> {
                 None => stack.shapes(None, self.waiting(place)),
             }
         }
+        self.found(&mut stack);
         self.selected(&mut stack);
         for place in self.placed {
             if let Some(slug) = &place.slug {
@@ -116,8 +119,7 @@ impl Printed<'_> {
         for (place, line, range) in selection.visible(self.placed) {
             let Some(slug) = &place.slug else { continue };
             let at = self.corners(place, slug);
-            let (corner, clip) =
-                if line.scrolls { (at.wide, at.window) } else { (at.fixed, None) };
+            let (corner, clip) = if line.scrolls { (at.wide, at.window) } else { (at.fixed, None) };
             let rects = line.rows.rects(&range).into_iter();
             let offset = corner.to_vec2() + line.pos;
             let marks = rects.map(|rect| RectShape::filled(rect.translate(offset), 0.0, color));
@@ -125,13 +127,26 @@ impl Printed<'_> {
         }
     }
 
+    /// What was searched for and found.
+    fn found(&self, stack: &mut Stack<'_>) {
+        let palette = self.view.palette();
+        for place in self.placed {
+            let marks = self.view.find.marks.of(place.id);
+            let Some(slug) = place.slug.as_ref().filter(|_| !marks.is_empty()) else { continue };
+            let at = self.corners(place, slug);
+            let here = self.view.find.here(place.id.message);
+            for (scrolls, corner, clip) in [(false, at.fixed, None), (true, at.wide, at.window)] {
+                let marks = marks.iter().filter(|mark| mark.scrolls == scrolls);
+                stack.shapes(clip, find::shapes(marks, here, corner.to_vec2(), &palette));
+            }
+        }
+    }
+
     fn corners(&self, place: &Placed, slug: &Slug) -> Corners {
         let fixed = self.geometry.origin(place, self.pixels_per_point);
         let Some(wide) = slug.wide else { return Corners { fixed, wide: fixed, window: None } };
-        let window = Rect::from_min_max(
-            fixed + vec2(wide.left, 0.0),
-            fixed + vec2(wide.right, slug.height),
-        );
+        let window =
+            Rect::from_min_max(fixed + vec2(wide.left, 0.0), fixed + vec2(wide.right, slug.height));
         let wide = self.view.moved(place.id, fixed, self.pixels_per_point);
         Corners { fixed, wide, window: Some(window) }
     }
@@ -148,11 +163,7 @@ impl Printed<'_> {
             let thumb = room * room / wide.content;
             let x = origin.x + wide.left + (room - thumb) * shift / (wide.content - room).max(1.0);
             let y = origin.y + slug.height - 4.0;
-            painter.rect_filled(
-                Rect::from_min_size(pos2(x, y), vec2(thumb, 2.0)),
-                1.0,
-                color,
-            );
+            painter.rect_filled(Rect::from_min_size(pos2(x, y), vec2(thumb, 2.0)), 1.0, color);
         }
     }
 

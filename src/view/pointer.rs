@@ -103,8 +103,7 @@ fn messages(ui: &Ui, geometry: Geometry, id: Id, placed: &[Placed]) {
 
 fn shown_text(group: &[Placed]) -> String {
     let slugs = group.iter().filter_map(|place| place.slug.as_ref());
-    let lines =
-        slugs.flat_map(|slug| reading(&slug.lines)).map(|line| line.rows.text());
+    let lines = slugs.flat_map(|slug| reading(&slug.lines)).map(|line| line.rows.text());
     lines.collect::<Vec<_>>().join("\n")
 }
 

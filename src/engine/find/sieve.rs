@@ -45,7 +45,9 @@ impl Sieve {
 
     /// False when the record cannot show the word.
     pub(super) fn passes(&self, record: &[u8]) -> bool {
-        self.stands_in(record) || self.has_twins && has_twin(record) || self.stands_in_pieces(record)
+        self.stands_in(record)
+            || self.has_twins && has_twin(record)
+            || self.stands_in_pieces(record)
     }
 
     fn stands_in(&self, record: &[u8]) -> bool {

@@ -84,13 +84,7 @@ impl Worker {
         }
     }
 
-    fn row(
-        &mut self,
-        row: usize,
-        request: &Request,
-        query: &Query,
-        ahead: &mut ReadAhead,
-    ) -> u32 {
+    fn row(&mut self, row: usize, request: &Request, query: &Query, ahead: &mut ReadAhead) -> u32 {
         let reading = &*request.reading;
         if !reading.is_resident() {
             let passes = |record: &[u8]| query.may_say(record);
@@ -125,7 +119,8 @@ fn count(message: &Message, query: &Query, words: &Arc<Words>) -> u32 {
 impl Known {
     /// Forgets what was known for another needle or other words.
     fn begin(&mut self, request: &Request) {
-        let same_words = self.words.as_ref().is_some_and(|words| Arc::ptr_eq(words, &request.words));
+        let same_words =
+            self.words.as_ref().is_some_and(|words| Arc::ptr_eq(words, &request.words));
         if !same_words || self.needle.as_ref() != Some(&request.needle) {
             self.rows = Vec::new();
             self.needle = Some(request.needle.clone());

@@ -320,7 +320,8 @@ impl FileSource {
 impl Source for FileSource {
     fn poll(&mut self) -> u64 {
         self.cache.begin_frame();
-        let News { transcript, edition, progress, failure, pages, served, more } = self.mailbox.take();
+        let News { transcript, edition, progress, failure, pages, served, more } =
+            self.mailbox.take();
         self.transcript = transcript.or_else(|| self.transcript.take());
         self.progress = progress.unwrap_or(self.progress);
         if failure.is_some() {

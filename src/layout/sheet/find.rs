@@ -41,7 +41,8 @@ impl Sheet {
         let registry = page.registry;
         let around = Walk { sheet: self, source, page }.surroundings(row);
         // A message that cannot be shown has nothing that could be found.
-        let specs = catch_unwind(AssertUnwindSafe(|| reading::unfolded(&message, &around, registry)));
+        let specs =
+            catch_unwind(AssertUnwindSafe(|| reading::unfolded(&message, &around, registry)));
         Some(specs.unwrap_or_default())
     }
 
