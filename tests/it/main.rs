@@ -35,6 +35,7 @@ mod tool_calls;
 
 // The view: look, pictures, links, the windows.
 mod chat;
+mod find;
 mod images;
 mod link_gate;
 mod reference;

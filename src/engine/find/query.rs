@@ -48,6 +48,10 @@ impl Query {
         if needle.text.len() > NEEDLE_BYTES_MAX {
             return Err("too long to look for".to_owned());
         }
+        let slashes = needle.text.bytes().rev().take_while(|byte| *byte == b'\\').count();
+        if needle.regex && slashes % 2 == 1 {
+            return Err("incomplete escape sequence at the end".to_owned());
+        }
         let matcher = RegexMatcherBuilder::new()
             .fixed_strings(!needle.regex)
             .case_smart(!needle.match_case)

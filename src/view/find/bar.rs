@@ -44,8 +44,16 @@ pub(crate) fn bar_ui(view: &mut TranscriptView, ui: &Ui, geometry: Geometry, sou
         .constrain_to(geometry.rect)
         .fade_in(false)
         .show(ui.ctx(), |ui| find.frame_ui(ui, &palette, room, &state));
-    if (&before.0, before.1) != (&find.needle, find.strands) || find.has_wish() {
+    let is_other = (&before.0, before.1) != (&find.needle, find.strands);
+    if is_other || find.has_wish() {
         wake(ui);
+    }
+    // A click on a button leaves the keyboard to the field.
+    let is_typed = before.0.text != find.needle.text;
+    if let Some(field) = find.focus.field
+        && (find.wishes.step.is_some() || before.1 == find.strands && is_other && !is_typed)
+    {
+        ui.ctx().memory_mut(|memory| memory.request_focus(field));
     }
     view.find = find;
 }

@@ -30,6 +30,18 @@ pub(crate) struct Mark {
     pub(crate) rects: Vec<Rect>,
     /// It moves with the wide part.
     pub(crate) scrolls: bool,
+    /// Its line among the reading lines, and its characters there.
+    line: usize,
+    characters: Range<usize>,
+}
+
+impl Mark {
+    /// What is marked, from the slug that it was made for.
+    pub(crate) fn words(&self, slug: &Slug) -> String {
+        let mut reading = slug.lines.iter().filter(|line| line.reading);
+        let text = reading.nth(self.line).map_or("", |line| line.rows.text());
+        text.chars().skip(self.characters.start).take(self.characters.len()).collect()
+    }
 }
 
 /// The marks of the slugs on screen.
@@ -85,7 +97,13 @@ pub(crate) fn marks(spec: &Spec, slug: &Slug, query: &Query, strands: Strands) -
             for rect in &mut rects {
                 *rect = rect.translate(line.pos);
             }
-            marks.push(Mark { key: (stretch.unit, hit.start), rects, scrolls: line.scrolls });
+            marks.push(Mark {
+                key: (stretch.unit, hit.start),
+                rects,
+                scrolls: line.scrolls,
+                line: stretch.line,
+                characters,
+            });
         }
     }
     marks

@@ -27,7 +27,7 @@ mod strands;
 
 use std::sync::Arc;
 
-use egui::{Id, Ui};
+use egui::{Id, Rect, Ui, vec2};
 
 pub use self::strands::Strands;
 use self::{asking::Asked, marks::Marks, results::Results, seek::Target, stepping::Step};
@@ -180,6 +180,23 @@ impl TranscriptView {
     pub fn marks_on_screen(&self) -> usize {
         let placed = self.visible.placed.iter();
         placed.map(|place| self.find.marks.of(place.id).len()).sum()
+    }
+}
+
+impl TranscriptView {
+    /// The words of the hit that the reader is at and where they stand in the viewport, in
+    /// points, once they are on screen.
+    #[must_use]
+    pub fn found_here(&self) -> Option<(String, Rect)> {
+        let current = self.find.current?;
+        let placed = self.visible.placed.iter().filter(|place| place.id.message == current.id);
+        placed.filter_map(|place| Some((place, place.slug.as_ref()?))).find_map(|(place, slug)| {
+            let mut marks = self.find.marks.of(place.id).iter();
+            let mark = marks.find(|mark| mark.key == current.key)?;
+            let shift = if mark.scrolls { self.shift(place.id) } else { 0.0 };
+            let rect = mark.rects.iter().copied().reduce(Rect::union)?;
+            Some((mark.words(slug), rect.translate(vec2(-shift, place.y))))
+        })
     }
 }
 
