@@ -163,11 +163,17 @@ fn escape_closes_the_bar_before_it_stops_an_answer() {
     harness.get_by_role(Role::MultilineTextInput).type_text("Tell me a long story");
     harness.run_steps(2);
     harness.key_press(Key::Enter);
-    harness.run_steps(3);
+    let is_busy = |harness: &Harness<'static, Window>| {
+        harness.state().snapshot().is_some_and(|snapshot| snapshot.phase.is_busy())
+    };
+    while !is_busy(&harness) {
+        harness.run_steps(1);
+        std::thread::park_timeout(Duration::from_millis(1));
+    }
     harness.key_press_modifiers(Modifiers::COMMAND, Key::F);
     harness.run_steps(2);
     harness.key_press(Key::Escape);
     harness.run_steps(2);
     assert_eq!(finding(&harness), None);
-    assert!(harness.state().snapshot().is_some_and(|snapshot| snapshot.phase.is_busy()));
+    assert!(is_busy(&harness));
 }
