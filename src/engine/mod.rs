@@ -3,6 +3,7 @@
 //! Nothing here draws, and nothing here makes the UI wait: it hands over finished
 //! messages, and takes wishes that the newest one replaces.
 
+pub mod find;
 pub mod live;
 pub mod prepare;
 pub mod reader;

@@ -19,6 +19,7 @@ mod label;
 mod matter;
 mod palette;
 pub mod press;
+pub mod reading;
 pub mod registry;
 pub mod rows;
 pub mod sheet;
@@ -36,6 +37,6 @@ pub use self::{
     registry::Registry,
     sheet::{Anchor, Jump, Page, Place, Placed, Ruler, Sheet, Toward, Visible},
     slug::Slug,
-    spec::{Action, Face, Fold, FoldKind, Label, Segment, Tone},
+    spec::{Action, Face, Fold, FoldKind, Label, Segment, Strand, Tone},
     strip::{Cell, Strip, Track},
 };

@@ -38,8 +38,10 @@ pub enum Body {
     Output,
     /// A difference.
     Diff(Arc<Change>),
-    /// Text in the code face, such as pretty JSON.
+    /// Text in the code face, such as pretty JSON of the arguments.
     Text(Arc<str>),
+    /// The result in another form, in the code face.
+    Shaped(Arc<str>),
     /// Markdown.
     Blocks(Arc<[Arc<Block>]>),
 }
@@ -56,12 +58,14 @@ pub struct Change {
 }
 
 /// Shows the calls of one tool; nothing means the default card.
-pub type ToolRenderer = Box<dyn Fn(&ToolCall) -> Option<ToolCard>>;
+pub type ToolRenderer = Arc<dyn Fn(&ToolCall) -> Option<ToolCard> + Send + Sync>;
 /// Turns a message of one role into parts that are known; nothing means the default.
-pub type RoleRenderer = Box<dyn Fn(&Message) -> Option<Vec<Part>>>;
+pub type RoleRenderer = Arc<dyn Fn(&Message) -> Option<Vec<Part>> + Send + Sync>;
 
 /// Renderers by tool name and by role name. The last registration of a name wins.
-#[derive(Default)]
+///
+/// A clone shows everything alike on another thread: searching looks at what is shown.
+#[derive(Clone, Default)]
 pub struct Registry {
     tools: HashMap<String, ToolRenderer>,
     roles: HashMap<String, RoleRenderer>,
@@ -70,15 +74,29 @@ pub struct Registry {
 
 impl Registry {
     /// Shows calls of the tool `name` with `renderer`.
-    pub fn tool(&mut self, name: &str, renderer: impl Fn(&ToolCall) -> Option<ToolCard> + 'static) {
-        self.tools.insert(name.to_owned(), Box::new(renderer));
+    pub fn tool(
+        &mut self,
+        name: &str,
+        renderer: impl Fn(&ToolCall) -> Option<ToolCard> + Send + Sync + 'static,
+    ) {
+        self.tools.insert(name.to_owned(), Arc::new(renderer));
         self.version += 1;
     }
 
     /// Shows messages of the role `name` with `renderer`.
-    pub fn role(&mut self, name: &str, renderer: impl Fn(&Message) -> Option<Vec<Part>> + 'static) {
-        self.roles.insert(name.to_owned(), Box::new(renderer));
+    pub fn role(
+        &mut self,
+        name: &str,
+        renderer: impl Fn(&Message) -> Option<Vec<Part>> + Send + Sync + 'static,
+    ) {
+        self.roles.insert(name.to_owned(), Arc::new(renderer));
         self.version += 1;
+    }
+
+    /// True while nothing was registered.
+    #[must_use]
+    pub fn is_plain(&self) -> bool {
+        self.version == 0
     }
 
     /// Changes with every registration.

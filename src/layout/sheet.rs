@@ -4,6 +4,7 @@
 //! is derived from it in each frame. So whatever changes above or below, what is being
 //! read stays where it is. Work in a frame is bounded by what is visible.
 
+mod find;
 mod walk;
 
 use std::sync::Arc;
@@ -202,6 +203,7 @@ pub struct Sheet {
     more: bool,
     /// The rows that were asked for last, and the state of the source then.
     wish: (u64, std::ops::Range<usize>),
+    moves: u64,
 }
 
 impl Default for Sheet {
@@ -232,6 +234,7 @@ impl Sheet {
             recoloured: false,
             more: false,
             wish: (0, 0..0),
+            moves: 0,
         }
     }
 
@@ -239,6 +242,7 @@ impl Sheet {
     /// releases the end.
     pub fn scroll_by(&mut self, points: f64) {
         self.pending_scroll += points;
+        self.moves += 1;
         if points < 0.0 {
             self.following = false;
         }
@@ -247,6 +251,7 @@ impl Sheet {
     /// Goes somewhere in the next frame.
     pub fn jump(&mut self, jump: Jump) {
         self.jump = Some(jump);
+        self.moves += 1;
         self.pending_scroll = 0.0;
         self.following = jump == Jump::End;
     }

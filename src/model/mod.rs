@@ -12,6 +12,7 @@ pub mod id;
 mod list;
 pub mod message;
 pub mod pairing;
+pub mod reading;
 pub mod snapshot;
 pub mod source;
 pub mod stream;
@@ -29,6 +30,7 @@ pub use message::{
     Blocks, Image, ImageData, Message, Notice, NoticeKind, Part, Raw, Role, StopReason, Text,
     Thinking, Usage,
 };
+pub use reading::{ReadAhead, Reading};
 pub use snapshot::{Aside, Entry, Fate, Phase, Receipt, Refusal, Settings, Snapshot};
 pub use source::{
     GroupPlace, GroupTraits, Grouping, MemorySource, Progress, RowInfo, RowKind, Source, ToolTally,

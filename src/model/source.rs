@@ -6,6 +6,7 @@ use super::{
     census::{Census, Censuses},
     id::MessageId,
     message::{Message, Part, Role},
+    reading::Reading,
     tool::{LowStakes, ToolState},
 };
 
@@ -143,6 +144,10 @@ pub trait Source {
     }
     /// How far indexing is.
     fn progress(&self) -> Progress;
+    /// All of it as it stands now, for another thread to read; none when it cannot be.
+    fn reading(&self) -> Option<Arc<dyn Reading>> {
+        None
+    }
 }
 
 /// What decides a row's place in a group.
@@ -210,7 +215,7 @@ impl GroupTraits {
 #[derive(Debug, Default)]
 pub struct MemorySource {
     rows: Vec<RowInfo>,
-    messages: Vec<Arc<Message>>,
+    messages: Arc<Vec<Arc<Message>>>,
     censuses: Censuses,
     grouping: Grouping,
     version: u64,
@@ -233,7 +238,7 @@ impl MemorySource {
         let row = RowInfo { group, ..RowInfo::of(&message) };
         self.censuses.push(&row);
         self.rows.push(row);
-        self.messages.push(Arc::new(message));
+        Arc::make_mut(&mut self.messages).push(Arc::new(message));
         self.version += 1;
     }
 }
@@ -374,5 +379,38 @@ impl Source for MemorySource {
 
     fn progress(&self) -> Progress {
         Progress::Complete
+    }
+
+    fn reading(&self) -> Option<Arc<dyn Reading>> {
+        let messages = Arc::clone(&self.messages);
+        Some(Arc::new(MemoryReading { messages, version: self.version }))
+    }
+}
+
+/// The messages of a [`MemorySource`] at one moment.
+struct MemoryReading {
+    messages: Arc<Vec<Arc<Message>>>,
+    version: u64,
+}
+
+impl Reading for MemoryReading {
+    fn len(&self) -> usize {
+        self.messages.len()
+    }
+
+    fn stamp(&self) -> u64 {
+        self.version
+    }
+
+    fn id(&self, row: usize) -> MessageId {
+        self.messages[row].id
+    }
+
+    fn message(&self, row: usize) -> Arc<Message> {
+        Arc::clone(&self.messages[row])
+    }
+
+    fn is_resident(&self) -> bool {
+        true
     }
 }

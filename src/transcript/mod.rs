@@ -37,6 +37,7 @@ mod rows;
 mod scan;
 mod select;
 mod squeeze;
+mod sweep;
 mod time;
 
 use std::{

@@ -1,6 +1,7 @@
 //! The view: egui widgets over layout. Data in, commands out.
 
 pub mod composer;
+mod find;
 pub mod governor;
 pub mod hud;
 pub mod images;
@@ -18,6 +19,7 @@ mod selection;
 pub mod theme;
 mod transcript;
 
+pub use find::{Finding, Strands};
 pub use reference::ReferenceView;
 pub use renderer::{Renderer, Shown};
 pub use transcript::{COLUMN_MAX, TranscriptView, ViewCommand};

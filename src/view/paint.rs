@@ -15,6 +15,7 @@ use crate::{
     layout::{Placed, Slug},
     perf,
     view::{
+        find,
         images::{ImageKey, ImageState},
         retained::{self, Part, Stack},
         transcript::{Geometry, TranscriptView},
@@ -34,6 +35,7 @@ pub(crate) fn transcript(
     let mut placed = std::mem::take(&mut view.visible.placed);
     let ink = (view.palette().text, pixels_per_point);
     view.retained.cast(&mut view.sheet, &mut placed, view.visible.frame, ink);
+    find::mark(view, &placed);
     let page = Printed { view, geometry, placed: &placed, pixels_per_point };
     page.print(Stack::new(&painter, &view.retained));
     page.thumbs(&painter);
@@ -71,6 +73,7 @@ impl Printed<'_> {
                 None => stack.shapes(None, self.waiting(place)),
             }
         }
+        self.found(&mut stack);
         self.selected(&mut stack);
         for place in self.placed {
             if let Some(slug) = &place.slug {
@@ -121,6 +124,21 @@ impl Printed<'_> {
             let offset = corner.to_vec2() + line.pos;
             let marks = rects.map(|rect| RectShape::filled(rect.translate(offset), 0.0, color));
             stack.shapes(clip, marks.map(Shape::from));
+        }
+    }
+
+    /// What was searched for and found.
+    fn found(&self, stack: &mut Stack<'_>) {
+        let palette = self.view.palette();
+        for place in self.placed {
+            let marks = self.view.find.marks.of(place.id);
+            let Some(slug) = place.slug.as_ref().filter(|_| !marks.is_empty()) else { continue };
+            let at = self.corners(place, slug);
+            let here = self.view.find.here(place.id.message);
+            for (scrolls, corner, clip) in [(false, at.fixed, None), (true, at.wide, at.window)] {
+                let marks = marks.iter().filter(|mark| mark.scrolls == scrolls);
+                stack.shapes(clip, find::shapes(marks, here, corner.to_vec2(), &palette));
+            }
         }
     }
 

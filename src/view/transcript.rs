@@ -12,6 +12,7 @@ use crate::{
     model::{MessageId, Source},
     perf::{self, Reason},
     view::{
+        find::{self, Find},
         governor,
         images::Images,
         keys, minimap,
@@ -28,6 +29,8 @@ use crate::{
 pub const COLUMN_MAX: f32 = 760.0;
 /// Room beside the column.
 const MARGIN: f32 = 28.0;
+/// Characters of a selection that are looked for.
+const SELECTED_MAX: usize = 200;
 /// How long a copy button says that it copied, in seconds.
 const COPIED_SECS: f64 = 1.5;
 
@@ -97,6 +100,7 @@ pub struct TranscriptView {
     /// Width of the column in the last frame.
     width: f32,
     palette: Arc<Palette>,
+    pub(crate) find: Find,
     unsettled: bool,
 }
 
@@ -152,6 +156,7 @@ impl TranscriptView {
             copy_wanted: false,
             seen: (0, 0),
             prompt: None,
+            find: Find::default(),
             width: COLUMN_MAX,
             palette: Arc::new(theme::palette(ctx.theme())),
             unsettled: true,
@@ -169,8 +174,11 @@ impl TranscriptView {
         self.highlights.poll();
         self.images.begin_frame(ui.ctx());
         self.follow_theme(ui);
+        find::keys(self, ui);
         keys::scroll(self, ui, &ground, source);
         self.retained.begin_frame(ui.ctx(), &mut self.sheet);
+        self.width = geometry.width;
+        find::update(self, ui, source, geometry);
         self.lay_out(ui, source, geometry);
         let mut commands = Vec::new();
         let hovered = pointer::targets(self, ui, geometry, id);
@@ -180,6 +188,7 @@ impl TranscriptView {
             self.act(ui, &click, &mut commands);
         }
         overlay::show(self, ui, geometry, source);
+        find::bar_ui(self, ui, geometry, source);
         self.copy(ui, source);
         ui.advance_cursor_after_rect(rect);
         commands
@@ -310,23 +319,34 @@ impl TranscriptView {
     fn lay_out(&mut self, ui: &Ui, source: &mut dyn Source, geometry: Geometry) {
         perf::scope!("lay_out");
         self.unsettled = false;
-        self.width = geometry.width;
-        self.visible = ui.ctx().fonts_mut(|fonts| {
-            let mut page = Page {
-                fonts,
-                palette: &self.palette,
-                highlights: &self.highlights,
-                registry: &self.registry,
-                folds: &self.folds,
-                width: geometry.width,
-                height: geometry.rect.height(),
-                pixels_per_point: ui.pixels_per_point(),
-            };
-            self.sheet.frame(source, &mut page)
-        });
+        self.visible =
+            self.with_page(ui, geometry.rect.height(), |sheet, page| sheet.frame(source, page));
         if self.visible.more {
             governor::wake(ui, Reason::Layout);
         }
+    }
+
+    /// Does something with the sheet that needs fonts, colours and folds.
+    pub(crate) fn with_page<R>(
+        &mut self,
+        ui: &Ui,
+        height: f32,
+        body: impl FnOnce(&mut Sheet, &mut Page<'_, '_>) -> R,
+    ) -> R {
+        let Self { sheet, palette, highlights, registry, folds, .. } = self;
+        ui.ctx().fonts_mut(|fonts| {
+            let mut page = Page {
+                fonts,
+                palette,
+                highlights,
+                registry,
+                folds,
+                width: self.width,
+                height,
+                pixels_per_point: ui.pixels_per_point(),
+            };
+            body(sheet, &mut page)
+        })
     }
 
     fn select(
@@ -425,21 +445,23 @@ impl TranscriptView {
             return;
         }
         let (first, last) = selection.ordered(source);
-        let palette = self.palette();
-        let text = ui.ctx().fonts_mut(|fonts| {
-            let mut page = Page {
-                fonts,
-                palette: &palette,
-                highlights: &self.highlights,
-                registry: &self.registry,
-                folds: &self.folds,
-                width: self.width,
-                height: 0.0,
-                pixels_per_point: ui.pixels_per_point(),
-            };
-            self.sheet.text_between(source, &mut page, range, first.place(), last.place())
+        let text = self.with_page(ui, 0.0, |sheet, page| {
+            sheet.text_between(source, page, range, first.place(), last.place())
         });
         ui.ctx().copy_text(clean(&text));
+    }
+
+    /// The first line of what is selected within one message.
+    pub(crate) fn selected_words(&mut self, ui: &Ui, source: &mut dyn Source) -> Option<String> {
+        let selection = self.selection.as_ref()?;
+        let range = selection.rows(source).filter(|rows| rows.len() == 1)?;
+        source.message(range.start)?;
+        let (first, last) = selection.ordered(source);
+        let text = self.with_page(ui, 0.0, |sheet, page| {
+            sheet.text_between(source, page, range, first.place(), last.place())
+        });
+        let line = text.lines().map(str::trim).find(|line| !line.is_empty())?;
+        Some(clean(line).chars().take(SELECTED_MAX).collect())
     }
 
     /// The key under which a block's sideways scroll is remembered.

@@ -42,6 +42,7 @@ mod tool_calls;
 
 // The view: look, pictures, links, the windows.
 mod chat;
+mod find;
 mod governor;
 mod hud;
 mod images;

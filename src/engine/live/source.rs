@@ -4,7 +4,7 @@ use std::{ops::Range, sync::Arc};
 
 use tokio::sync::watch;
 
-use crate::model::{Message, MessageId, Progress, RowInfo, RowKind, Snapshot, Source};
+use crate::model::{Message, MessageId, Progress, Reading, RowInfo, RowKind, Snapshot, Source};
 
 /// A live conversation. All of it is in memory, so nothing is ever missing; taking in what
 /// happened costs a pointer.
@@ -69,6 +69,36 @@ impl Source for LiveSource {
 
     fn progress(&self) -> Progress {
         Progress::Complete
+    }
+
+    fn reading(&self) -> Option<Arc<dyn Reading>> {
+        Some(Arc::new(SnapshotReading(Arc::clone(&self.shown))))
+    }
+}
+
+/// The rows of one snapshot.
+struct SnapshotReading(Arc<Snapshot>);
+
+impl Reading for SnapshotReading {
+    fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    fn stamp(&self) -> u64 {
+        self.0.version
+    }
+
+    fn id(&self, row: usize) -> MessageId {
+        self.0.entry(row).map_or_else(MessageId::default, |entry| entry.message.id)
+    }
+
+    fn message(&self, row: usize) -> Arc<Message> {
+        let entry = self.0.entry(row).expect("a row is below the length");
+        Arc::clone(&entry.message)
+    }
+
+    fn is_resident(&self) -> bool {
+        true
     }
 }
 

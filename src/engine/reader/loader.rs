@@ -53,7 +53,10 @@ pub(super) fn start(
 
 fn run(opened: Result<Transcript, OpenError>, mailbox: Arc<Mailbox>, waker: Waker) {
     match opened {
-        Ok(transcript) => Loader { transcript, mailbox, waker, editions: 0 }.work(),
+        Ok(transcript) => {
+            let transcript = Arc::new(transcript);
+            Loader { transcript, mailbox, waker, editions: 0 }.work();
+        }
         Err(error) => {
             mailbox.failed(error);
             waker();
@@ -75,7 +78,7 @@ fn fills_a_screen(index: &Index) -> bool {
 }
 
 struct Loader {
-    transcript: Transcript,
+    transcript: Arc<Transcript>,
     mailbox: Arc<Mailbox>,
     waker: Waker,
     editions: u32,
@@ -83,7 +86,7 @@ struct Loader {
 
 impl Loader {
     fn work(mut self) {
-        self.mailbox.opened(self.transcript.format());
+        self.mailbox.opened(Arc::clone(&self.transcript));
         let tail = self.open_tail();
         let is_shown = tail.is_some();
         let Some(index) = self.index_behind(tail) else { return };

@@ -8,7 +8,7 @@ use parking_lot::{Condvar, Mutex};
 use super::sums::Sums;
 use crate::{
     model::{Message, MessageId, Progress, Warning},
-    transcript::{Format, Index, OpenError},
+    transcript::{Index, OpenError, Transcript},
 };
 
 /// Between the thread that reads a file and the one that shows it.
@@ -57,7 +57,7 @@ impl Page {
 /// What arrived.
 #[derive(Default)]
 pub(super) struct News {
-    pub(super) format: Option<Format>,
+    pub(super) transcript: Option<Arc<Transcript>>,
     pub(super) edition: Option<Edition>,
     pub(super) progress: Option<Progress>,
     pub(super) failure: Option<Arc<OpenError>>,
@@ -74,7 +74,7 @@ struct State {
     newest_ticket: u64,
     closed: bool,
     fresh: bool,
-    format: Option<Format>,
+    transcript: Option<Arc<Transcript>>,
     edition: Option<Edition>,
     progress: Option<Progress>,
     failure: Option<Arc<OpenError>>,
@@ -105,7 +105,7 @@ impl Mailbox {
     pub(super) fn take(&self) -> News {
         let mut state = self.state.lock();
         let mut news = News {
-            format: state.format.take(),
+            transcript: state.transcript.take(),
             edition: state.edition.take(),
             progress: state.progress.take(),
             failure: state.failure.take(),
@@ -175,8 +175,8 @@ impl Mailbox {
         self.state.lock().closed
     }
 
-    pub(super) fn opened(&self, format: Format) {
-        self.post(|state| state.format = Some(format));
+    pub(super) fn opened(&self, transcript: Arc<Transcript>) {
+        self.post(|state| state.transcript = Some(transcript));
     }
 
     pub(super) fn failed(&self, error: OpenError) {

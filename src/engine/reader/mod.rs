@@ -3,6 +3,7 @@
 mod cache;
 mod loader;
 mod mailbox;
+mod reading;
 mod sums;
 
 use std::{
@@ -17,9 +18,10 @@ pub use self::loader::read_message;
 use self::{
     cache::{Cache, Need},
     mailbox::{Edition, Mailbox, News, Page, Wish},
+    reading::FileReading,
 };
 use crate::{
-    model::{Census, Message, MessageId, Progress, RowInfo, Source, Warning},
+    model::{Census, Message, MessageId, Progress, Reading, RowInfo, Source, Warning},
     perf,
     transcript::{self, Branch, Format, Index, OpenError, Transcript},
 };
@@ -40,7 +42,7 @@ pub struct FileSource {
     asked: Asked,
     version: u64,
     progress: Progress,
-    format: Option<Format>,
+    transcript: Option<Arc<Transcript>>,
     failure: Option<Arc<OpenError>>,
     warnings: Vec<Warning>,
 }
@@ -123,7 +125,7 @@ impl FileSource {
             asked: Asked::default(),
             version: 0,
             progress: Progress::Indexing { done: 0, total: 0 },
-            format: None,
+            transcript: None,
             failure: None,
             warnings: Vec::new(),
         })
@@ -138,7 +140,7 @@ impl FileSource {
     /// Whose format it is, once it is open.
     #[must_use]
     pub fn format(&self) -> Option<Format> {
-        self.format
+        self.transcript.as_ref().map(|transcript| transcript.format())
     }
 
     /// Why it could not be opened.
@@ -318,8 +320,9 @@ impl FileSource {
 impl Source for FileSource {
     fn poll(&mut self) -> u64 {
         self.cache.begin_frame();
-        let News { format, edition, progress, failure, pages, served, more } = self.mailbox.take();
-        self.format = format.or(self.format);
+        let News { transcript, edition, progress, failure, pages, served, more } =
+            self.mailbox.take();
+        self.transcript = transcript.or_else(|| self.transcript.take());
         self.progress = progress.unwrap_or(self.progress);
         if failure.is_some() {
             self.failure = failure;
@@ -413,6 +416,12 @@ impl Source for FileSource {
 
     fn progress(&self) -> Progress {
         self.progress
+    }
+
+    fn reading(&self) -> Option<Arc<dyn Reading>> {
+        let transcript = Arc::clone(self.transcript.as_ref()?);
+        let edition = self.edition.clone()?;
+        Some(Arc::new(FileReading { transcript, edition }))
     }
 }
 

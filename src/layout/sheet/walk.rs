@@ -417,7 +417,7 @@ impl Walk<'_, '_, '_> {
         self.set_row_height(row, total);
     }
 
-    fn surroundings(&self, row: usize) -> Surroundings {
+    pub(super) fn surroundings(&self, row: usize) -> Surroundings {
         let kind = |row: usize| self.source.row(row).kind;
         let next = row + 1;
         let above = (0..row).rev().take(256).find(|row| !self.is_folded_away(*row)).map(kind);
