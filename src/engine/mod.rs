@@ -3,9 +3,11 @@
 //! Nothing here draws, and nothing here makes the UI wait: it hands over finished
 //! messages, and takes wishes that the newest one replaces.
 
+pub mod follow;
 pub mod live;
 pub mod prepare;
 pub mod reader;
 
+pub use follow::{Followed, Following, Wanted};
 pub use prepare::prepare;
 pub use reader::{FileSource, Waker, read_message};
