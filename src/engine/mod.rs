@@ -6,6 +6,8 @@
 pub mod live;
 pub mod prepare;
 pub mod reader;
+pub mod veil;
 
 pub use prepare::prepare;
 pub use reader::{FileSource, Waker, read_message};
+pub use veil::Veil;

@@ -147,6 +147,15 @@ pub struct Sheet {
     more: bool,
     /// The rows that were asked for last, and the state of the source then.
     wish: (u64, std::ops::Range<usize>),
+    scale: f32,
+}
+
+/// The column that heights are estimated for: its width in points of type, and how many
+/// points of the screen each takes.
+#[derive(Clone, Copy, Debug)]
+struct Measure {
+    width: f32,
+    scale: f32,
 }
 
 impl Default for Sheet {
@@ -177,6 +186,7 @@ impl Sheet {
             recoloured: false,
             more: false,
             wish: (0, 0..0),
+            scale: 1.0,
         }
     }
 
@@ -200,6 +210,21 @@ impl Sheet {
     pub fn hold(&mut self, id: SlugId, y: f32) {
         self.anchor = Anchor { message: id.message, key: id.key, offset: -f64::from(y) };
         self.following = false;
+    }
+
+    /// Sets all type this much larger than usual, from the next frame on. The place stays.
+    pub fn set_scale(&mut self, scale: f32) {
+        self.scale = if scale.is_finite() { scale.clamp(0.25, 8.0) } else { 1.0 };
+    }
+
+    /// How much larger than usual type is.
+    #[must_use]
+    pub fn scale(&self) -> f32 {
+        self.scale
+    }
+
+    fn measure(&self, width: f32) -> Measure {
+        Measure { width: width / self.scale, scale: self.scale }
     }
 
     /// The reader's place.
@@ -300,6 +325,7 @@ impl Sheet {
         let epoch = Epoch {
             width_pts: page.width.round() as u32,
             pixels_per_point: page.pixels_per_point,
+            scale: self.scale,
             palette: page.palette.id,
             atlas: self.canary.resets(page.fonts),
         };
@@ -309,15 +335,17 @@ impl Sheet {
         let fraction = changed.then(|| self.anchor_fraction()).flatten();
         if changed {
             self.cache.clear();
-            let ratio = estimate_ratio(page.width);
+            let ratio = estimate_ratio(self.measure(page.width));
             #[expect(clippy::iter_over_hash_type, reason = "each is changed by itself")]
             for composed in self.composed.values_mut() {
                 composed.heights = estimated(&composed.specs, ratio);
             }
         }
-        if rows_changed || epoch.width_pts != self.epoch.width_pts {
-            self.heights = estimate_heights(source, page.width);
-            self.note_measured(source, page.width);
+        let measure = self.measure(page.width);
+        let resized = epoch.width_pts != self.epoch.width_pts || epoch.scale != self.epoch.scale;
+        if rows_changed || resized {
+            self.heights = estimate_heights(source, measure);
+            self.note_measured(source, measure);
             self.first_row =
                 if source.is_empty() { MessageId::default() } else { source.row(0).id };
         }
@@ -326,12 +354,12 @@ impl Sheet {
     }
 
     /// What was measured outlives new rows: only what nobody looked at is an estimate.
-    fn note_measured(&mut self, source: &dyn Source, width: f32) {
+    fn note_measured(&mut self, source: &dyn Source, measure: Measure) {
         #[expect(clippy::iter_over_hash_type, reason = "each is noted by itself")]
         for (id, composed) in &self.composed {
             if let Some(row) = source.index_of(*id) {
                 let total = composed.heights.total();
-                self.heights.set(row, total, |i| estimate_row(&source.row(i), width));
+                self.heights.set(row, total, |i| estimate_row(&source.row(i), measure));
             }
         }
     }
@@ -367,28 +395,28 @@ fn estimated(specs: &[Spec], ratio: f64) -> Fenwick {
 }
 
 /// How much taller text gets on a column that is narrower than estimates assume.
-fn estimate_ratio(width: f32) -> f64 {
-    f64::from(ESTIMATE_WIDTH / width.clamp(120.0, ESTIMATE_WIDTH)).sqrt()
+fn estimate_ratio(Measure { width, scale }: Measure) -> f64 {
+    f64::from(ESTIMATE_WIDTH / width.clamp(120.0, ESTIMATE_WIDTH)).sqrt() * f64::from(scale)
 }
 
-fn estimate_heights(source: &dyn Source, width: f32) -> Heights {
+fn estimate_heights(source: &dyn Source, measure: Measure) -> Heights {
     let rows = source.len();
     Heights::new(rows, |chunk| {
         let range = chunk * CHUNK..((chunk + 1) * CHUNK).min(rows);
         let (shown, lines) = source.estimate(range);
-        height_of(shown, lines, width)
+        height_of(shown, lines, measure)
     })
 }
 
-fn estimate_row(row: &RowInfo, width: f32) -> f64 {
+fn estimate_row(row: &RowInfo, measure: Measure) -> f64 {
     if matches!(row.group, GroupPlace::Follows { .. }) {
         return 0.0;
     }
-    height_of(1, u64::from(row.lines), width)
+    height_of(1, u64::from(row.lines), measure)
 }
 
-fn height_of(rows: u64, lines: u64, width: f32) -> f64 {
-    (rows as f64 * 24.0 + lines as f64 * 23.0) * estimate_ratio(width)
+fn height_of(rows: u64, lines: u64, measure: Measure) -> f64 {
+    (rows as f64 * 24.0 + lines as f64 * 23.0) * estimate_ratio(measure)
 }
 
 fn add(a: ToolTally, b: ToolTally) -> ToolTally {

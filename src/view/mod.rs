@@ -10,8 +10,10 @@ mod pointer;
 mod reference;
 pub mod rich;
 mod selection;
+mod still;
 pub mod theme;
 mod transcript;
+pub mod wall;
 
 pub use reference::ReferenceView;
 pub use transcript::{COLUMN_MAX, TranscriptView, ViewCommand, waker};

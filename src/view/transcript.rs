@@ -252,7 +252,7 @@ impl TranscriptView {
         self.unsettled = true;
     }
 
-    fn follow_theme(&mut self, ui: &Ui) {
+    pub(crate) fn follow_theme(&mut self, ui: &Ui) {
         let dark = ui.visuals().dark_mode;
         if dark != self.palette.dark {
             let theme = if dark { egui::Theme::Dark } else { egui::Theme::Light };
@@ -260,7 +260,7 @@ impl TranscriptView {
         }
     }
 
-    fn lay_out(&mut self, ui: &Ui, source: &mut dyn Source, geometry: Geometry) {
+    pub(crate) fn lay_out(&mut self, ui: &Ui, source: &mut dyn Source, geometry: Geometry) {
         perf::scope!("lay_out");
         self.unsettled = false;
         self.width = geometry.width;

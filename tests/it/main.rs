@@ -39,6 +39,7 @@ mod images;
 mod link_gate;
 mod reference;
 mod theme;
+mod wall;
 mod window;
 
 // Commands: the command line, one turn, drawing and measuring without a window.
