@@ -113,12 +113,14 @@ fn cover_string(text: &mut String, name: Option<&str>) -> bool {
         *text = covered;
         return true;
     }
-    let Some(name) = name.filter(|_| text.len() <= 4096 && !text.contains(['"', '\n', '\\'])) else {
+    let Some(name) = name.filter(|_| text.len() <= 4096 && !text.contains(['"', '\n', '\\']))
+    else {
         return false;
     };
     let opening = format!("\"{name}\": \"");
     let named = cover(&format!("{opening}{text}\""), Ending::Final);
-    let inside = named.as_deref().and_then(|named| named.strip_prefix(&*opening)?.strip_suffix('"'));
+    let inside =
+        named.as_deref().and_then(|named| named.strip_prefix(&*opening)?.strip_suffix('"'));
     let Some(covered) = inside.filter(|covered| *covered != text.as_str()) else { return false };
     *text = covered.to_owned();
     true
@@ -204,9 +206,7 @@ impl Veil {
         let bytes = original.heap_bytes();
         let asked = if bytes <= SHORT_BYTES { Asked::Nobody } else { self.ask(original) };
         let shown = match asked {
-            Asked::Nobody => {
-                Some(covered(original).map_or_else(|| Arc::clone(original), Arc::new))
-            }
+            Asked::Nobody => Some(covered(original).map_or_else(|| Arc::clone(original), Arc::new)),
             Asked::Thread | Asked::Later => {
                 self.kept.get(&original.id).and_then(|kept| kept.shown.clone())
             }

@@ -74,5 +74,8 @@ pub(super) fn slug(slug: &mut Slug, scale: f32) {
 }
 
 fn rect(rect: Rect, scale: f32) -> Rect {
-    Rect::from_min_max((rect.min.to_vec2() * scale).to_pos2(), (rect.max.to_vec2() * scale).to_pos2())
+    Rect::from_min_max(
+        (rect.min.to_vec2() * scale).to_pos2(),
+        (rect.max.to_vec2() * scale).to_pos2(),
+    )
 }

@@ -38,6 +38,8 @@ pub struct Press<'a, 'f> {
     pub pixels_per_point: f32,
     /// How many points of the screen such a point takes: the type is this much larger.
     pub scale: f32,
+    /// Nothing on the page can be clicked, so it offers nothing.
+    pub still: bool,
     /// Colours of code.
     pub highlights: &'a Highlighter,
     /// The message the slug belongs to.

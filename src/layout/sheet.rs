@@ -148,6 +148,7 @@ pub struct Sheet {
     /// The rows that were asked for last, and the state of the source then.
     wish: (u64, std::ops::Range<usize>),
     scale: f32,
+    still: bool,
 }
 
 /// The column that heights are estimated for: its width in points of type, and how many
@@ -187,6 +188,7 @@ impl Sheet {
             more: false,
             wish: (0, 0..0),
             scale: 1.0,
+            still: false,
         }
     }
 
@@ -221,6 +223,12 @@ impl Sheet {
     #[must_use]
     pub fn scale(&self) -> f32 {
         self.scale
+    }
+
+    /// A sheet for a page on which nothing can be clicked: it offers nothing to click.
+    #[must_use]
+    pub fn still(self) -> Self {
+        Self { still: true, ..self }
     }
 
     fn measure(&self, width: f32) -> Measure {

@@ -19,7 +19,7 @@ impl TranscriptView {
     /// A view for stills, with a small cache of set type.
     pub(crate) fn still(ctx: &egui::Context, cache_bytes: usize) -> Self {
         let mut view = Self::new(ctx);
-        view.sheet = Sheet::new(cache_bytes);
+        view.sheet = Sheet::new(cache_bytes).still();
         view.folds.wrap(true);
         view
     }

@@ -12,6 +12,7 @@ mod ansi;
 #[expect(clippy::string_slice, clippy::unwrap_used, reason = "a test may stop at its own data")]
 mod markdown;
 mod markup;
+mod secrets;
 mod tabs;
 
 // Files: transcripts, the thread that reads them, other formats, made-up histories.
@@ -36,6 +37,7 @@ mod tool_calls;
 // The view: look, pictures, links, the windows.
 mod chat;
 mod images;
+mod kiosk;
 mod link_gate;
 mod reference;
 mod theme;

@@ -1,4 +1,6 @@
-//! The wall: places, order, words, care; and what it looks like.
+//! The wall: who stands where and for how long, words and clocks, care, zoom, faults.
 
-mod fixtures;
-mod look;
+pub(crate) mod fixtures;
+mod panes;
+mod places;
+mod words;

@@ -482,6 +482,7 @@ impl Walk<'_, '_, '_> {
             width: self.page.width / self.sheet.scale,
             pixels_per_point: self.page.pixels_per_point * self.sheet.scale,
             scale: self.sheet.scale,
+            still: self.sheet.still,
             highlights: self.page.highlights,
             message,
             is_open: &|fold, usual| folds.is_open(fold, usual),

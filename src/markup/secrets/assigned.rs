@@ -30,9 +30,30 @@ const NAMES: &[&str] = &[
 
 /// Values that say something about a secret and are none.
 const WORDS: &[&str] = &[
-    "string", "password", "passwd", "secret", "token", "required", "optional", "redacted",
-    "hidden", "invalid", "missing", "expired", "example", "changeme", "undefined", "default",
-    "unknown", "disabled", "enabled", "placeholder", "masked", "private", "public", "bearer",
+    "string",
+    "password",
+    "passwd",
+    "secret",
+    "token",
+    "required",
+    "optional",
+    "redacted",
+    "hidden",
+    "invalid",
+    "missing",
+    "expired",
+    "example",
+    "changeme",
+    "undefined",
+    "default",
+    "unknown",
+    "disabled",
+    "enabled",
+    "placeholder",
+    "masked",
+    "private",
+    "public",
+    "bearer",
 ];
 
 /// What stands between a name and its value.
@@ -116,10 +137,13 @@ fn quoted(text: &str, start: usize, quote: u8, kind: Kind) -> Option<Range<usize
 fn bare(text: &str, start: usize, sign: Sign, kind: Kind) -> Option<Range<usize>> {
     let bytes = text.as_bytes();
     let is_value = |byte: u8| byte.is_ascii_alphanumeric() || b"_-+/=~!@#$%^&*".contains(&byte);
-    let length = run(bytes, start, is_value).min(VALUE_MAX);
+    // Each name looks so far and no further, or many would look at the same text.
+    let near = bytes.get(..bytes.len().min(start + VALUE_MAX))?;
+    let length = run(near, start, is_value);
     // What goes on as an expression, a path or a word is no value.
     let ends = bytes.get(start + length).is_none_or(|byte| {
-        byte.is_ascii_whitespace() || matches!(byte, b'"' | b'\'' | b'`' | b',' | b';' | b'&' | b'|' | b'\\')
+        byte.is_ascii_whitespace()
+            || matches!(byte, b'"' | b'\'' | b'`' | b',' | b';' | b'&' | b'|' | b'\\')
     });
     let value = text.get(start..start + length)?;
     let value = value.split('&').next().unwrap_or_default();
@@ -141,9 +165,10 @@ fn is_about(value: &str) -> bool {
         || ["${", "$(", "{{", "..."].iter().any(|sign| value.contains(sign))
         || value.contains('…')
         || value.bytes().all(|byte| matches!(byte, b'*' | b'x' | b'X' | b'-' | b'_'));
-    let is_variable =
-        value.bytes().all(|byte| byte.is_ascii_uppercase() || byte == b'_' || byte.is_ascii_digit())
-            && value.contains('_');
+    let is_variable = value
+        .bytes()
+        .all(|byte| byte.is_ascii_uppercase() || byte == b'_' || byte.is_ascii_digit())
+        && value.contains('_');
     is_gap || is_variable || value.contains(' ') || WORDS.contains(&plain.as_str())
 }
 

@@ -160,7 +160,8 @@ pub(super) fn blocks(text: &str, found: &mut Vec<Range<usize>>) {
     let mut at = 0;
     while let Some(start) = bytes.get(at..).and_then(|rest| begin.find(rest)) {
         let label = at + start + BEGIN.len();
-        let length = run(bytes, label, |b| b.is_ascii_uppercase() || b.is_ascii_digit() || b == b' ');
+        let length =
+            run(bytes, label, |b| b.is_ascii_uppercase() || b.is_ascii_digit() || b == b' ');
         let body = label + length;
         at = body;
         let is_private = bytes[label..body].windows(11).any(|word| word == b"PRIVATE KEY");

@@ -3,25 +3,17 @@
 use std::sync::Arc;
 
 use crate::{
-    layout::{Tone, icon},
-    model::Source,
+    layout::Tone,
+    markup::secrets::{Ending, cover},
+    model::{
+        Source,
+        activity::{Link, State},
+    },
 };
 
 /// A conversation that is followed. It keeps its number for as long as it is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct FeedId(pub u64);
-
-/// Where a conversation stands, in one word.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-#[expect(missing_docs, reason = "the words are the documentation")]
-pub enum State {
-    Idle,
-    Stale,
-    Done,
-    Working,
-    Error,
-    NeedsApproval,
-}
 
 /// How a state is marked. The shape alone tells it from the others, at any distance.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,57 +24,36 @@ pub enum Mark {
     Triangle,
     /// A hollow circle.
     Ring,
-    /// An icon.
-    Icon(char),
+    /// A circle of dashes.
+    Dashes,
+    /// A tick.
+    Check,
+    /// A cross.
+    Cross,
 }
 
-impl State {
-    /// Every state, the most urgent first.
-    pub const ALL: [Self; 6] =
-        [Self::NeedsApproval, Self::Error, Self::Working, Self::Done, Self::Stale, Self::Idle];
-
-    /// The word.
-    #[must_use]
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Idle => "idle",
-            Self::Stale => "stale",
-            Self::Done => "done",
-            Self::Working => "working",
-            Self::Error => "error",
-            Self::NeedsApproval => "needs approval",
-        }
+/// The colour of a state.
+#[must_use]
+pub fn tone(state: State) -> Tone {
+    match state {
+        State::Idle | State::Stale => Tone::Faint,
+        State::Done => Tone::Ok,
+        State::Working => Tone::Accent,
+        State::Error => Tone::Err,
+        State::NeedsApproval => Tone::Warn,
     }
+}
 
-    /// The colour.
-    #[must_use]
-    pub fn tone(self) -> Tone {
-        match self {
-            Self::Idle | Self::Stale => Tone::Faint,
-            Self::Done => Tone::Ok,
-            Self::Working => Tone::Accent,
-            Self::Error => Tone::Err,
-            Self::NeedsApproval => Tone::Warn,
-        }
-    }
-
-    /// The mark.
-    #[must_use]
-    pub fn mark(self) -> Mark {
-        match self {
-            Self::Idle => Mark::Ring,
-            Self::Stale => Mark::Icon(icon::CIRCLE_DASHED),
-            Self::Done => Mark::Icon(icon::CHECK),
-            Self::Working => Mark::Disc,
-            Self::Error => Mark::Icon(icon::X),
-            Self::NeedsApproval => Mark::Triangle,
-        }
-    }
-
-    /// Someone should come and look.
-    #[must_use]
-    pub fn is_urgent(self) -> bool {
-        matches!(self, Self::Error | Self::NeedsApproval)
+/// The mark of a state. No two states share one.
+#[must_use]
+pub fn mark(state: State) -> Mark {
+    match state {
+        State::Idle => Mark::Ring,
+        State::Stale => Mark::Dashes,
+        State::Done => Mark::Check,
+        State::Working => Mark::Disc,
+        State::Error => Mark::Cross,
+        State::NeedsApproval => Mark::Triangle,
     }
 }
 
@@ -91,6 +62,8 @@ impl State {
 pub struct Glance {
     /// Which one.
     pub id: FeedId,
+    /// What the agent works on, in a word or two; empty when the source does not say.
+    pub project: Arc<str>,
     /// Its title, in one line.
     pub title: Arc<str>,
     /// The model that spoke last; empty when the source does not say.
@@ -101,17 +74,26 @@ pub struct Glance {
     pub last_event_ms: i64,
     /// The one thing to know from across the room: the error, or what waits for approval.
     pub headline: Arc<str>,
-    /// Since when and why nothing comes from its source any more.
-    pub lost: Option<Lost>,
+    /// Whether its source can be reached.
+    pub link: Link,
+    /// When the state will be another although nothing happens, in milliseconds since 1970.
+    pub changes_ms: Option<i64>,
 }
 
-/// A source that cannot be reached.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Lost {
-    /// In milliseconds since 1970.
-    pub since_ms: i64,
-    /// In words.
-    pub why: Arc<str>,
+impl Glance {
+    /// Covers keys, tokens and passwords in what is said about it.
+    pub(super) fn cover(&mut self) {
+        for words in [&mut self.title, &mut self.project, &mut self.headline] {
+            if let Some(covered) = cover(words, Ending::Final) {
+                *words = covered.into();
+            }
+        }
+        if let Link::Lost { why, .. } = &mut self.link
+            && let Some(covered) = cover(why, Ending::Final)
+        {
+            *why = covered.into();
+        }
+    }
 }
 
 /// The conversations that a wall shows. No call waits.

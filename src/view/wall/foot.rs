@@ -5,11 +5,12 @@ use egui::{Rect, Role, Sense, Ui, WidgetInfo, pos2};
 
 use super::{
     Dress,
-    feed::{Glance, State},
+    feed::{Glance, tone},
     head::{Words, put},
 };
+use crate::model::activity::State;
 
-/// `6 agents`, `2 working` …: each state that there is, the most urgent last.
+/// `6 agents`, `1 error`, `2 working` …: each state that there is, the most urgent first.
 #[must_use]
 pub fn counts(glances: &[Glance]) -> Vec<(Option<State>, String)> {
     let agents = match glances.len() {
@@ -17,7 +18,7 @@ pub fn counts(glances: &[Glance]) -> Vec<(Option<State>, String)> {
         count => format!("{count} agents"),
     };
     let mut counts = vec![(None, agents)];
-    for state in State::ALL.iter().rev() {
+    for state in &State::ALL {
         let count = glances.iter().filter(|glance| glance.state == *state).count();
         if count > 0 {
             counts.push((Some(*state), format!("{count} {}", state.word())));
@@ -45,13 +46,7 @@ pub fn watched(watching: &[String], waiting: usize) -> String {
 }
 
 /// Shows the foot in all of `rect`.
-pub(super) fn foot_ui(
-    ui: &Ui,
-    rect: Rect,
-    glances: &[Glance],
-    right: &str,
-    dress: &Dress<'_>,
-) {
+pub(super) fn foot_ui(ui: &Ui, rect: Rect, glances: &[Glance], right: &str, dress: &Dress<'_>) {
     let size = 20.0 * dress.unit;
     let palette = dress.palette;
     let middle = rect.center().y;
@@ -64,7 +59,7 @@ pub(super) fn foot_ui(
     let counts = counts(glances);
     for (state, text) in &counts {
         let (color, weight) = match state {
-            Some(state) if state.is_urgent() => (dress.tone(state.tone()), 600.0),
+            Some(state) if state.is_urgent() => (dress.tone(tone(*state)), 600.0),
             Some(_) | None => (palette.dim, 400.0),
         };
         let galley = words(text, color, weight).galley(ui, f32::INFINITY, 1);

@@ -6,6 +6,7 @@
 mod care;
 mod clock;
 mod feed;
+mod followed;
 mod foot;
 mod head;
 mod pane;
@@ -15,7 +16,7 @@ mod shape;
 use std::{collections::BTreeMap, time::Duration};
 
 use egui::{
-    Color32, Context, CursorIcon, Key, Modifiers, Rect, Role, Sense, Stroke, Ui, UiBuilder,
+    Color32, Context, CursorIcon, Event, Key, Modifiers, Rect, Role, Sense, Stroke, Ui, UiBuilder,
     WidgetInfo, pos2, vec2,
 };
 use egui_tiles::{Behavior, SimplificationOptions, TileId, Tiles, Tree, UiResponse};
@@ -33,7 +34,7 @@ use crate::{
 pub use self::{
     care::{NIGHT, Night, STEP_MS, shift},
     clock::Moment,
-    feed::{FeedId, Feeds, Glance, Lost, Mark, State},
+    feed::{FeedId, Feeds, Glance, Mark, mark, tone},
     foot::{counts, watched},
     places::{PLACES_MAX, Places, Rules},
     shape::{Arrangement, columns},
@@ -163,6 +164,9 @@ impl Wall {
         self.frame += 1;
         feeds.poll();
         self.glances = feeds.glances(now.unix_ms);
+        if self.settings.masked {
+            self.glances.iter_mut().for_each(Glance::cover);
+        }
         self.keys(ui);
         self.place(ui.ctx(), now);
         let palette = theme::palette(ui.theme());
@@ -298,9 +302,10 @@ impl Wall {
             return;
         }
         let pointer = ui.input(|input| input.pointer.hover_pos());
-        let over = self.rects().into_iter().find(|(_, rect)| {
-            pointer.is_some_and(|pointer| rect.contains(pointer))
-        });
+        let over = self
+            .rects()
+            .into_iter()
+            .find(|(_, rect)| pointer.is_some_and(|pointer| rect.contains(pointer)));
         match over.and_then(|(id, _)| self.panes.get_mut(&id)) {
             Some(pane) if reset => pane.zoom = 1.0,
             Some(pane) => pane.zoom_by(factor),
@@ -331,7 +336,9 @@ impl Wall {
 
     /// Hides the pointer while nobody moves it.
     fn pointer(&mut self, ui: &Ui) {
-        let (time, moved) = ui.input(|input| (input.time, input.pointer.delta() != egui::Vec2::ZERO));
+        let moves =
+            |event: &Event| matches!(event, Event::PointerMoved(_) | Event::PointerButton { .. });
+        let (time, moved) = ui.input(|input| (input.time, input.events.iter().any(moves)));
         if moved {
             self.pointer_secs = Some(time);
         }
@@ -348,7 +355,9 @@ impl Wall {
         let shown = self.glances.iter().filter(|glance| self.places.shown().contains(&glance.id));
         let clocks = shown.map(|glance| now.until_ago_changes(glance.last_event_ms));
         let cycle = self.places.until_cycle(self.glances.len(), &self.rules(), now.unix_ms);
-        let next = clocks.chain(cycle).fold(now.until_minute(), i64::min);
+        let states = self.glances.iter().filter_map(|glance| glance.changes_ms);
+        let states = states.map(|at_ms| at_ms.saturating_sub(now.unix_ms));
+        let next = clocks.chain(cycle).chain(states).fold(now.until_minute(), i64::min);
         // Clocks that tick at different moments wait for each other until a whole second.
         let at = now.unix_ms.saturating_add(next.max(1));
         let at = at.saturating_add(999).div_euclid(1000).saturating_mul(1000);
@@ -412,7 +421,10 @@ fn empty_ui(ui: &Ui, room: Rect, watching: &[String], dress: &Dress<'_>) {
     let unit = dress.unit;
     let mut lines = vec![("No conversation yet".to_owned(), 40.0, 650.0, palette.text)];
     lines.extend(
-        watching.iter().take(8).map(|place| (format!("watching {place}"), 24.0, 400.0, palette.dim)),
+        watching
+            .iter()
+            .take(8)
+            .map(|place| (format!("watching {place}"), 24.0, 400.0, palette.dim)),
     );
     if watching.len() > 8 {
         let more = format!("and {} more places", watching.len() - 8);

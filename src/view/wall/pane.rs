@@ -5,17 +5,20 @@ use std::{
     sync::Arc,
 };
 
-use egui::{Context, CornerRadius, Rect, Stroke, StrokeKind, Ui, UiBuilder, pos2, vec2};
+use egui::{Context, CornerRadius, Mesh, Rect, Stroke, StrokeKind, Ui, UiBuilder, pos2, vec2};
 
 use super::{
     Dress,
-    feed::{Glance, State},
+    feed::{Glance, tone},
     head::{Words, head_ui, put},
 };
 use crate::{
     engine::Veil,
     layout::{Jump, face},
-    model::Source,
+    model::{
+        Source,
+        activity::{Link, State},
+    },
     view::transcript::{TranscriptView, waker},
 };
 
@@ -108,9 +111,8 @@ impl Pane {
     fn notice(&mut self, ui: &Ui, room: Rect, dress: &Dress<'_>) {
         let now = dress.now.unix_ms;
         if ui.rect_contains_pointer(room) {
-            let (scrolled, zoom) = ui.input(|input| {
-                (input.smooth_scroll_delta().y != 0.0, input.zoom_delta())
-            });
+            let (scrolled, zoom) =
+                ui.input(|input| (input.smooth_scroll_delta().y != 0.0, input.zoom_delta()));
             if scrolled {
                 self.touched_ms = Some(now);
             }
@@ -143,7 +145,7 @@ impl Pane {
         let scale = dress.text_size(ui.max_rect()) / face::TEXT_SIZE * self.zoom;
         let mut child = ui.new_child(UiBuilder::new().max_rect(room).id_salt("text"));
         child.shrink_clip_rect(room);
-        if glance.lost.is_some() || glance.state == State::Stale {
+        if !glance.link.is_live() || glance.state == State::Stale {
             child.multiply_opacity(GONE);
         }
         let Self { view, veil, .. } = self;
@@ -154,6 +156,7 @@ impl Pane {
                 view.show_still(&mut child, source, scale);
             }
         }));
+        fade_ui(ui, room, view.visible().top, dress);
         // A panic costs the pane, until there is something else to show.
         if shown.is_err() {
             let zoom = self.zoom;
@@ -166,12 +169,12 @@ impl Pane {
 fn ground_ui(ui: &Ui, rect: Rect, glance: &Glance, dress: &Dress<'_>) {
     let palette = dress.palette;
     let painter = ui.painter();
-    let tone = dress.tone(glance.state.tone());
+    let color = dress.tone(tone(glance.state));
     let radius = (10.0 * dress.unit).round().clamp(2.0, 60.0) as u8;
     let hairline = 1.0 / ui.pixels_per_point();
-    let edge = if glance.state.is_urgent() { tone } else { palette.line };
+    let edge = if glance.state.is_urgent() { color } else { palette.line };
     let width = if glance.state.is_urgent() { (2.0 * dress.unit).max(hairline) } else { hairline };
-    painter.rect_filled(rect, CornerRadius::same(radius), tone);
+    painter.rect_filled(rect, CornerRadius::same(radius), color);
     let mut below = rect;
     below.min.y += dress.edge();
     let lower = CornerRadius { nw: 0, ne: 0, sw: radius, se: radius };
@@ -187,15 +190,16 @@ fn ground_ui(ui: &Ui, rect: Rect, glance: &Glance, dress: &Dress<'_>) {
 /// The error, what waits for approval, or why nothing comes any more; gives its bottom.
 fn headline_ui(ui: &Ui, room: Rect, glance: &Glance, dress: &Dress<'_>, zoom: f32) -> f32 {
     let size = dress.text_size(ui.max_rect()) * zoom;
-    let lost = glance.lost.as_ref().map(|lost| {
-        let since = dress.now.at(lost.since_ms).time_of_day();
-        format!("Not reachable since {since}: {}", lost.why)
-    });
+    let lost = match &glance.link {
+        Link::Live => None,
+        Link::Lost { since_ms, why } => {
+            let since = dress.now.at(*since_ms).time_of_day();
+            Some(format!("Not reachable since {since}: {why}"))
+        }
+    };
     let (text, size, weight, color) = match (&lost, glance.headline.is_empty()) {
         (Some(lost), _) => (lost.as_str(), size, 500.0, dress.palette.dim),
-        (None, false) => {
-            (&*glance.headline, size * 1.2, 700.0, dress.tone(glance.state.tone()))
-        }
+        (None, false) => (&*glance.headline, size * 1.2, 700.0, dress.tone(tone(glance.state))),
         (None, true) => return room.top(),
     };
     let rows = if room.height() > size * 9.0 { 3 } else { 2 };
@@ -205,6 +209,24 @@ fn headline_ui(ui: &Ui, room: Rect, glance: &Glance, dress: &Dress<'_>, zoom: f3
     let height = galley.rect.height();
     ui.painter().galley(at, galley, color);
     at.y + height + size * 0.2
+}
+
+/// What goes on above the room fades out at its top.
+fn fade_ui(ui: &Ui, room: Rect, above: f64, dress: &Dress<'_>) {
+    let height = (14.0 * dress.unit).min(above as f32);
+    if height < 1.0 {
+        return;
+    }
+    let solid = dress.palette.bg;
+    let clear = solid.gamma_multiply(0.0);
+    let mut mesh = Mesh::default();
+    for (y, color) in [(room.top(), solid), (room.top() + height, clear)] {
+        mesh.colored_vertex(pos2(room.left() - 2.0, y), color);
+        mesh.colored_vertex(pos2(room.right() + 2.0, y), color);
+    }
+    mesh.add_triangle(0, 1, 2);
+    mesh.add_triangle(2, 1, 3);
+    ui.painter().add(egui::Shape::mesh(mesh));
 }
 
 /// One sentence in the middle of a pane.

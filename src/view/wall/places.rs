@@ -3,7 +3,8 @@
 
 use std::collections::BTreeMap;
 
-use super::feed::{FeedId, Glance, State};
+use super::feed::{FeedId, Glance};
+use crate::model::activity::State;
 
 /// Most places on one wall.
 pub const PLACES_MAX: usize = 16;
@@ -226,9 +227,10 @@ impl Places {
             self.focus = Some(*id);
             return;
         }
-        let keeps = self.focus.filter(shown).filter(|id| {
-            feeds.iter().any(|feed| feed.id == *id && class(feed.state) > 0)
-        });
+        let keeps = self
+            .focus
+            .filter(shown)
+            .filter(|id| feeds.iter().any(|feed| feed.id == *id && class(feed.state) > 0));
         let best = || {
             let on_wall = feeds.iter().filter(|feed| shown(&feed.id));
             on_wall.max_by_key(|feed| weight(feeds, feed.id)).map(|feed| feed.id)
@@ -238,9 +240,18 @@ impl Places {
 }
 
 /// What matters more weighs more: first its state, then how lately something happened.
-fn weight(feeds: &[Glance], id: FeedId) -> (u8, State, i64) {
-    feeds
-        .iter()
-        .find(|feed| feed.id == id)
-        .map_or((0, State::Idle, i64::MIN), |feed| (class(feed.state), feed.state, feed.last_event_ms))
+fn weight(feeds: &[Glance], id: FeedId) -> (u8, u8, i64) {
+    let weight = |feed: &Glance| (class(feed.state), rank(feed.state), feed.last_event_ms);
+    feeds.iter().find(|feed| feed.id == id).map_or((0, 0, i64::MIN), weight)
+}
+
+fn rank(state: State) -> u8 {
+    match state {
+        State::Idle => 0,
+        State::Stale => 1,
+        State::Done => 2,
+        State::Working => 3,
+        State::Error => 4,
+        State::NeedsApproval => 5,
+    }
 }

@@ -56,7 +56,8 @@ impl Plan {
     }
 
     fn grid(&self, tiles: &mut Tiles<FeedId>) -> TileId {
-        let children: Vec<TileId> = self.panes.iter().map(|pane| tiles.insert_pane(*pane)).collect();
+        let children: Vec<TileId> =
+            self.panes.iter().map(|pane| tiles.insert_pane(*pane)).collect();
         let mut grid = Grid::new(children);
         grid.layout = GridLayout::Columns(self.columns.max(1));
         tiles.insert_new(Tile::Container(Container::Grid(grid)))

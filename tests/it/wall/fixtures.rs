@@ -5,17 +5,20 @@ use std::{cell::Cell, rc::Rc, sync::Arc};
 use egui::Vec2;
 use egui_kittest::Harness;
 use letterpress::{
-    model::{MemorySource, Message, Part, Role, Source, ToolCall, ToolState},
+    model::{
+        MemorySource, Message, Part, Role, Source, ToolCall, ToolState,
+        activity::{Link, State},
+    },
     view::{
         theme,
-        wall::{FeedId, Feeds, Glance, Moment, Settings, State, Wall},
+        wall::{FeedId, Feeds, Glance, Moment, Settings, Wall},
     },
 };
 
 use crate::bed::{message, text};
 
 /// Half past nine on a day in May, local time two hours ahead.
-pub(super) const NOW: Moment = Moment { unix_ms: 1_777_793_400_000, offset_secs: 7200 };
+pub(crate) const NOW: Moment = Moment { unix_ms: 1_777_793_400_000, offset_secs: 7200 };
 
 /// Followed conversations whose every change is a test's.
 #[derive(Default)]
@@ -30,12 +33,14 @@ impl Fixture {
         let id = FeedId(self.feeds.len() as u64 + 1);
         let glance = Glance {
             id,
+            project: "".into(),
             title: title.into(),
             model: "claude-sonnet-4-5".into(),
             state,
             last_event_ms: NOW.unix_ms - age_secs * 1000,
             headline: "".into(),
-            lost: None,
+            link: Link::Live,
+            changes_ms: None,
         };
         self.feeds.push((glance, MemorySource::new(messages)));
         self.version += 1;
@@ -77,11 +82,8 @@ pub(crate) fn harness(feeds: Fixture, settings: Settings, size: Vec2) -> Harness
     let now = Rc::new(Cell::new(NOW));
     let shown = Shown { wall: Wall::new(settings), feeds, now };
     let mut installed = false;
-    let mut harness = Harness::builder()
-        .with_size(size)
-        .with_step_dt(0.1)
-        .allow_missing_glyphs()
-        .build_ui_state(
+    let mut harness =
+        Harness::builder().with_size(size).with_step_dt(0.1).allow_missing_glyphs().build_ui_state(
             move |ui, shown: &mut Shown| {
                 if !installed {
                     theme::install(ui.ctx());
@@ -124,9 +126,22 @@ pub(crate) fn agents(count: usize) -> Fixture {
         ..Fixture::default()
     };
     let titles = [
-        "api-server", "billing", "docs", "mobile-app", "search-index", "nightly-eval", "payments",
-        "dashboards", "release notes", "importer", "fuzzing", "translations", "charts", "mailer",
-        "accounts", "infra",
+        "api-server",
+        "billing",
+        "docs",
+        "mobile-app",
+        "search-index",
+        "nightly-eval",
+        "payments",
+        "dashboards",
+        "release notes",
+        "importer",
+        "fuzzing",
+        "translations",
+        "charts",
+        "mailer",
+        "accounts",
+        "infra",
     ];
     for i in 0..count {
         let title = titles[i % titles.len()];
@@ -145,10 +160,10 @@ pub(crate) fn agents(count: usize) -> Fixture {
             State::Error => fixture.glance(id).headline = "429 rate limited, retry in 22 s".into(),
             State::NeedsApproval => fixture.glance(id).headline = "bash: terraform apply".into(),
             State::Stale => {
-                fixture.glance(id).lost = Some(letterpress::view::wall::Lost {
+                fixture.glance(id).link = Link::Lost {
                     since_ms: NOW.unix_ms - 7_300_000,
                     why: "connection refused".into(),
-                });
+                };
             }
             State::Idle | State::Done | State::Working => {}
         }
