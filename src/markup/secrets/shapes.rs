@@ -147,7 +147,10 @@ fn credentials(bytes: &[u8], after: usize) -> Option<Range<usize>> {
     let length = run(bytes, start, is_body);
     let body = bytes.get(start..start + length)?;
     let enough = (1..=2).contains(&blanks) && length >= 12;
-    (enough && is_random(body)).then_some(start..start + length)
+    // A word after the word is a word: its capital, if it has one, is its first letter.
+    let inner = body.get(1..).unwrap_or_default();
+    let is_word = !body.iter().any(u8::is_ascii_digit) && !inner.iter().any(u8::is_ascii_uppercase);
+    (enough && !is_word).then_some(start..start + length)
 }
 
 const BEGIN: &[u8] = b"-----BEGIN ";
