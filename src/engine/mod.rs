@@ -3,11 +3,13 @@
 //! Nothing here draws, and nothing here makes the UI wait: it hands over finished
 //! messages, and takes wishes that the newest one replaces.
 
+mod clock;
 pub mod follow;
 pub mod live;
 pub mod prepare;
 pub mod reader;
 pub mod veil;
+mod watch;
 
 pub use follow::{Followed, Following, Wanted};
 pub use prepare::prepare;

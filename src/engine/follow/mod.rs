@@ -16,6 +16,7 @@ mod wanted;
 use std::{fmt, path::PathBuf, sync::Arc};
 
 pub use self::wanted::{FollowError, Wanted};
+pub use super::watch::Notice;
 use super::{FileSource, Waker};
 use crate::model::{
     Source, Warning,
@@ -48,17 +49,6 @@ impl Default for Config {
             spool_bytes: 16 * 1024 * 1024,
         }
     }
-}
-
-/// How changes of files are noticed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Notice {
-    /// By the system's notices, and by looking now and then for what it does not notice.
-    Both,
-    /// By the system's notices alone.
-    System,
-    /// By looking twice a second.
-    Polling,
 }
 
 /// Names one conversation as long as it is followed; never given to another.
