@@ -31,6 +31,21 @@ const LENGTHS: [(usize, usize); 3] = [(16, 8), (64, 16), (usize::MAX, 24)];
 /// Costs time in proportion to the text. Covering twice changes nothing.
 #[must_use]
 pub fn cover(text: &str, ending: Ending) -> Option<String> {
+    let mut covered = cover_once(text, ending)?;
+    // What is covered can lay bare what stands beside it.
+    for _ in 0..PASSES_MAX {
+        match cover_once(&covered, ending) {
+            Some(more) => covered = more,
+            None => break,
+        }
+    }
+    Some(covered)
+}
+
+/// Passes over a text that goes on to show something new: only made-up texts do.
+const PASSES_MAX: usize = 16;
+
+fn cover_once(text: &str, ending: Ending) -> Option<String> {
     let found = find(text, ending);
     if found.is_empty() {
         return None;
