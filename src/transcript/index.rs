@@ -19,7 +19,7 @@ pub(super) const PROMPT_STRIDE: usize = 512;
 /// Bytes of a record in which its id is looked for.
 const ID_WITHIN: usize = 256 * 1024;
 
-/// The rows of a transcript, or of its newest part. Costs 36 bytes a record; clones share
+/// The rows of a transcript, or of its newest part. Costs 38 bytes a record; clones share
 /// nearly all of them.
 #[derive(Clone, Debug)]
 pub struct Index {

@@ -56,7 +56,7 @@ use indexer::Lines;
 pub use growth::{Changes, Grown, Growth};
 pub use index::{Branch, Index};
 pub use indexer::{Indexer, LastLine};
-pub use open::{OpenError, open, open_bytes, sniff};
+pub use open::{OpenError, open, open_bytes, record_id, sniff};
 pub use spool::Spool;
 pub use standing::{Extent, Print, Standing, is_same_file};
 

@@ -11,6 +11,7 @@ use std::{
 use super::{
     Format, Transcript,
     file::PositionedFile,
+    glance::hash,
     json::{self, Cursor, Fault},
 };
 
@@ -148,6 +149,20 @@ pub(super) fn working_folder(file: &PositionedFile) -> Option<String> {
         });
         folder.filter(|folder: &String| !folder.is_empty())
     })
+}
+
+/// What tells a record from others: its id, or all of it when it has none.
+#[must_use]
+pub fn record_id(line: &[u8]) -> u64 {
+    let mut id = None;
+    let walked = Cursor::new(line).members(|cursor, key| {
+        match key {
+            b"id" | b"uuid" => id = cursor.string_or_skip()?.map(hash).or(id),
+            _ => cursor.skip()?,
+        }
+        Ok(())
+    });
+    id.filter(|_| walked.is_ok()).unwrap_or_else(|| hash(line))
 }
 
 fn lines(head: &[u8]) -> impl Iterator<Item = &[u8]> {

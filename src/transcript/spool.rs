@@ -59,9 +59,7 @@ impl Spool {
     pub fn append(&self, line: &[u8]) {
         let mut state = self.state.lock();
         if line.len() > state.limit_bytes / 2 {
-            let words = format!("A line of {} was too long to keep.", size(line.len() as u64));
-            let record = state.record(&words);
-            state.push(&record);
+            state.push_left_out();
         } else {
             state.push(line);
         }
@@ -70,12 +68,9 @@ impl Spool {
         }
     }
 
-    /// Notes that a line of so many bytes could not be kept.
-    pub fn append_left_out(&self, bytes: u64) {
-        let mut state = self.state.lock();
-        let words = format!("A line of {} was too long to keep.", size(bytes));
-        let record = state.record(&words);
-        state.push(&record);
+    /// Notes that a line was too long to be kept.
+    pub fn append_left_out(&self) {
+        self.state.lock().push_left_out();
     }
 
     /// Bytes that came in all.
@@ -154,6 +149,11 @@ impl State {
         self.bytes += kept.len() + LINE_BYTES;
         self.lines.push_back((self.len, kept.into_boxed_slice()));
         self.len += line.len() as u64 + 1;
+    }
+
+    fn push_left_out(&mut self) {
+        let record = self.record("A line was too long to be kept.");
+        self.push(&record);
     }
 
     /// Makes room for a quarter, and notes what went in a record at its end.

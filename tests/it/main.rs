@@ -16,7 +16,9 @@ mod secrets;
 mod tabs;
 
 // Files: transcripts, the thread that reads them, other formats, made-up histories.
+mod activity;
 mod export;
+mod follow;
 mod reader;
 mod synth;
 mod transcripts;
@@ -29,6 +31,7 @@ mod wire;
 
 // Layout: what stands where, cards, colours of code, differences.
 mod bed;
+mod bed_server;
 mod diff;
 mod highlight;
 mod sheet;

@@ -11,16 +11,45 @@
 //!   [`Link::Lost`]; it is looked for until it is back;
 //! - of more conversations than [`Config::most`] the most recently changed are followed.
 
+mod address;
+mod agents;
+mod finder;
+mod roots;
+mod stdin;
 mod wanted;
 
-use std::{fmt, path::PathBuf, sync::Arc};
+use std::{
+    fmt,
+    io::{self, Read},
+    path::{Path, PathBuf},
+    sync::{
+        Arc,
+        mpsc::{Receiver, SyncSender, sync_channel},
+    },
+};
 
-pub use self::wanted::{FollowError, Wanted};
+use tokio::runtime::Runtime;
+
+pub use self::{
+    agents::agent_folders,
+    wanted::{FollowError, Wanted},
+};
+use self::{
+    finder::{Finder, Finds, News, Touched},
+    roots::Root,
+};
 pub use super::watch::Notice;
-use super::{FileSource, Waker};
-use crate::model::{
-    Source, Warning,
-    activity::{Link, Outline},
+use super::{
+    FileSource, Waker,
+    reader::{self, Growing},
+};
+use crate::{
+    model::{
+        Source, Warning,
+        activity::{Link, Outline},
+    },
+    transcript::Spool,
+    wire::{FeedLimits, Http, HttpConfig},
 };
 
 /// How sources are followed.
@@ -37,6 +66,8 @@ pub struct Config {
     pub window_bytes: u64,
     /// Bytes kept of each source that cannot be read again: standard input, addresses.
     pub spool_bytes: usize,
+    /// How long to wait for addresses.
+    pub feed: FeedLimits,
 }
 
 impl Default for Config {
@@ -47,6 +78,22 @@ impl Default for Config {
             cache_bytes: 2 * 1024 * 1024,
             window_bytes: 1024 * 1024,
             spool_bytes: 16 * 1024 * 1024,
+            feed: FeedLimits::default(),
+        }
+    }
+}
+
+impl Config {
+    fn reader(&self) -> reader::Config {
+        reader::Config { cache_bytes: self.cache_bytes }
+    }
+
+    fn growing(&self) -> Growing {
+        Growing {
+            path: None,
+            notice: self.notice,
+            window_bytes: Some(self.window_bytes),
+            outline: true,
         }
     }
 }
@@ -62,17 +109,26 @@ pub struct Origin {
     pub name: Arc<str>,
     /// The whole path or address; passwords and queries are left out.
     pub place: Arc<str>,
-    /// The last part of the folder that the agent works in, when its records say.
-    pub project: Option<Arc<str>>,
 }
 
 /// Conversations that are followed.
 pub struct Following {
     followed: Vec<Followed>,
-    watched: Vec<Wanted>,
+    news: Receiver<News>,
+    finder: Option<Arc<Touched>>,
+    /// Listens to addresses; none without any.
+    runtime: Option<Runtime>,
+    watched: Vec<String>,
     warnings: Vec<String>,
     version: u64,
 }
+
+/// Warnings that are kept.
+const WARNINGS_MAX: usize = 100;
+/// News that wait to be taken; the finder waits when there are more.
+const NEWS_MAX: usize = 256;
+/// News that one poll takes in.
+const NEWS_AT_ONCE: usize = 64;
 
 impl Following {
     /// Begins to follow. Returns at once; conversations join as they are found. `waker` is
@@ -82,21 +138,42 @@ impl Following {
     /// # Errors
     /// When nothing is wanted, or the system gives no thread.
     pub fn start(wanted: Vec<Wanted>, waker: Waker, config: Config) -> Result<Self, FollowError> {
+        Self::start_with(wanted, || Box::new(io::stdin()), waker, config)
+    }
+
+    /// The same, with something else in the place of standard input.
+    ///
+    /// # Errors
+    /// When nothing is wanted, or the system gives no thread.
+    pub fn start_with(
+        wanted: Vec<Wanted>,
+        input: impl FnOnce() -> Box<dyn Read + Send>,
+        waker: Waker,
+        config: Config,
+    ) -> Result<Self, FollowError> {
         if wanted.is_empty() {
             return Err(FollowError::Nothing);
         }
-        let mut following =
-            Self { followed: Vec::new(), watched: wanted, warnings: Vec::new(), version: 0 };
-        let files: Vec<PathBuf> = following
-            .watched
-            .iter()
-            .filter_map(|wanted| match wanted {
-                Wanted::File(path) => Some(path.clone()),
-                _ => None,
-            })
-            .collect();
-        for path in files {
-            following.join(path, &waker, config)?;
+        let (tell, news) = sync_channel(NEWS_MAX);
+        let mut following = Self {
+            followed: Vec::new(),
+            news,
+            finder: None,
+            runtime: None,
+            watched: Vec::new(),
+            warnings: Vec::new(),
+            version: 0,
+        };
+        let mut plan = Plan::default();
+        wanted.into_iter().try_for_each(|wanted| plan.take(wanted))?;
+        following.watched = std::mem::take(&mut plan.watched);
+        following.join_files(&plan.files, &waker, config)?;
+        if plan.stdin {
+            following.join_input(input(), &waker, config)?;
+        }
+        following.join_addresses(plan.urls, &waker, config)?;
+        if !plan.roots.is_empty() {
+            following.find(plan.roots, plan.files, tell, waker, config)?;
         }
         Ok(following)
     }
@@ -104,12 +181,27 @@ impl Following {
     /// Takes in what arrived since the last call, for all conversations. The number changes
     /// when anything did: a row, a state, a conversation that came or went.
     pub fn poll(&mut self) -> u64 {
-        self.version = self.followed.iter_mut().map(|followed| followed.source.poll()).sum();
+        for news in self.news.try_iter().take(NEWS_AT_ONCE) {
+            self.version += 1;
+            match news {
+                News::Join(followed) => self.followed.push(*followed),
+                News::Leave(id) => self.followed.retain(|followed| followed.id != id),
+                News::Warn(words) if self.warnings.len() < WARNINGS_MAX => {
+                    self.warnings.push(words);
+                }
+                News::Warn(_) => {}
+            }
+        }
+        for followed in &mut self.followed {
+            let version = followed.source.poll();
+            self.version += u64::from(version != followed.version);
+            followed.version = version;
+        }
         self.version
     }
 
     /// The conversations, in the order in which they joined; those whose source is lost
-    /// stay among them.
+    /// stay among them, until there is no room.
     pub fn conversations(&mut self) -> impl Iterator<Item = &mut Followed> {
         self.followed.iter_mut()
     }
@@ -127,8 +219,8 @@ impl Following {
     }
 
     /// What is looked at, for people: the folders of the agents by their paths.
-    pub fn watched(&self) -> impl Iterator<Item = String> {
-        self.watched.iter().map(ToString::to_string)
+    pub fn watched(&self) -> impl Iterator<Item = &str> {
+        self.watched.iter().map(String::as_str)
     }
 
     /// What was met that belongs to no conversation: files that are no transcripts, folders
@@ -138,21 +230,139 @@ impl Following {
         &self.warnings
     }
 
-    fn join(&mut self, path: PathBuf, waker: &Waker, config: Config) -> Result<(), FollowError> {
-        let name = path
-            .file_name()
-            .map_or_else(|| path.display().to_string(), |name| name.to_string_lossy().into_owned());
-        let place = path.display().to_string();
-        let reader = super::reader::Config { cache_bytes: config.cache_bytes };
-        let source =
-            FileSource::open_with(path, Arc::clone(waker), reader).map_err(FollowError::Thread)?;
-        self.followed.push(Followed {
-            id: FollowId(self.followed.len() as u64),
-            origin: Origin { name: name.into(), place: place.into(), project: None },
-            outline: Outline::default(),
-            link: Link::Live,
-            source,
-        });
+    fn next_id(&self) -> FollowId {
+        FollowId(self.followed.len() as u64)
+    }
+
+    fn join_files(
+        &mut self,
+        files: &[PathBuf],
+        waker: &Waker,
+        config: Config,
+    ) -> Result<(), FollowError> {
+        for path in files {
+            let followed = Followed::file(self.next_id(), path.clone(), waker, config);
+            self.followed.push(followed.map_err(FollowError::Thread)?);
+        }
+        Ok(())
+    }
+
+    fn join_input(
+        &mut self,
+        input: Box<dyn Read + Send>,
+        waker: &Waker,
+        config: Config,
+    ) -> Result<(), FollowError> {
+        let origin = Origin::new("standard input", "standard input");
+        let spool = Spool::new(config.spool_bytes);
+        let (followed, arrivals) = Followed::spooled(self.next_id(), origin, &spool, waker, config)
+            .map_err(FollowError::Thread)?;
+        stdin::start(input, spool, arrivals).map_err(FollowError::Thread)?;
+        self.followed.push(followed);
+        Ok(())
+    }
+
+    fn join_addresses(
+        &mut self,
+        urls: Vec<url::Url>,
+        waker: &Waker,
+        config: Config,
+    ) -> Result<(), FollowError> {
+        if urls.is_empty() {
+            return Ok(());
+        }
+        let mut runtime = tokio::runtime::Builder::new_multi_thread();
+        let runtime = runtime.worker_threads(1).thread_name("letterpress-feeds").enable_all();
+        let runtime = runtime.build().map_err(FollowError::Thread)?;
+        for url in urls {
+            let place = wanted::shown_address(&url);
+            let origin = Origin::new(url.host_str().unwrap_or("address"), &place);
+            let spool = Spool::new(config.spool_bytes);
+            let (followed, arrivals) =
+                Followed::spooled(self.next_id(), origin, &spool, waker, config)
+                    .map_err(FollowError::Thread)?;
+            self.followed.push(followed);
+            // Certificates are read there, too.
+            runtime.spawn(async move {
+                match Http::new(&HttpConfig::default()) {
+                    Ok(http) => address::follow(http, url, config.feed, spool, arrivals).await,
+                    Err(error) => address::lose(&arrivals, &error.message),
+                }
+            });
+        }
+        self.runtime = Some(runtime);
+        Ok(())
+    }
+
+    fn find(
+        &mut self,
+        roots: Vec<Root>,
+        named: Vec<PathBuf>,
+        news: SyncSender<News>,
+        waker: Waker,
+        config: Config,
+    ) -> Result<(), FollowError> {
+        let touched = Arc::new(Touched::default());
+        let finder = Finder {
+            roots,
+            config,
+            waker,
+            news,
+            touched: Arc::clone(&touched),
+            room: config.most.saturating_sub(self.followed.len()),
+            next_id: self.next_id().0,
+            named,
+            found: Finds::default(),
+        };
+        self.finder = Some(touched);
+        finder.start().map_err(FollowError::Thread)
+    }
+}
+
+impl Drop for Following {
+    fn drop(&mut self) {
+        if let Some(finder) = &self.finder {
+            finder.close();
+        }
+        if let Some(runtime) = self.runtime.take() {
+            runtime.shutdown_background();
+        }
+    }
+}
+
+/// What is wanted, sorted.
+#[derive(Default)]
+struct Plan {
+    files: Vec<PathBuf>,
+    roots: Vec<Root>,
+    urls: Vec<url::Url>,
+    stdin: bool,
+    watched: Vec<String>,
+}
+
+impl Plan {
+    fn take(&mut self, wanted: Wanted) -> Result<(), FollowError> {
+        match &wanted {
+            Wanted::Agents => {}
+            other => self.watched.push(other.to_string()),
+        }
+        match wanted {
+            Wanted::File(path) => self.files.push(path),
+            Wanted::Folder(path) => self.roots.push(Root::folder(&path, false)),
+            Wanted::Glob(pattern) => {
+                let (pattern, matcher) = wanted::matcher(&pattern)?;
+                self.roots.push(Root::glob(&pattern, matcher));
+            }
+            Wanted::Agents => {
+                for path in agents::own_agent_folders() {
+                    self.watched.push(path.display().to_string());
+                    self.roots.push(Root::folder(&path, true));
+                }
+            }
+            Wanted::Stdin if self.stdin => return Err(FollowError::StdinTwice),
+            Wanted::Stdin => self.stdin = true,
+            Wanted::Url(url) => self.urls.push(url),
+        }
         Ok(())
     }
 }
@@ -166,17 +376,54 @@ impl fmt::Debug for Following {
     }
 }
 
+impl Origin {
+    fn new(name: &str, place: &str) -> Self {
+        Self { name: name.into(), place: place.into() }
+    }
+
+    fn of_file(path: &Path) -> Self {
+        let place = path.display().to_string();
+        match path.file_name() {
+            Some(name) => Self::new(&name.to_string_lossy(), &place),
+            None => Self::new(&place, &place),
+        }
+    }
+}
+
 /// One conversation that is followed.
 #[derive(Debug)]
 pub struct Followed {
     id: FollowId,
     origin: Origin,
-    outline: Outline,
-    link: Link,
     source: FileSource,
+    version: u64,
 }
 
 impl Followed {
+    fn file(id: FollowId, path: PathBuf, waker: &Waker, config: Config) -> io::Result<Self> {
+        let origin = Origin::of_file(&path);
+        let growing = Growing { path: Some(path.clone()), ..config.growing() };
+        let source = FileSource::follow_file(path, Arc::clone(waker), config.reader(), growing)?;
+        Ok(Self { id, origin, source, version: 0 })
+    }
+
+    fn spooled(
+        id: FollowId,
+        origin: Origin,
+        spool: &Spool,
+        waker: &Waker,
+        config: Config,
+    ) -> io::Result<(Self, reader::Arrivals)> {
+        let (source, arrivals) = FileSource::follow_spool(
+            &origin.name,
+            spool.clone(),
+            Arc::clone(waker),
+            config.reader(),
+            config.growing(),
+        )?;
+        Ok((Self { id, origin, source, version: 0 }, arrivals))
+    }
+
     /// Its name as long as it is followed.
     #[must_use]
     pub fn id(&self) -> FollowId {
@@ -187,7 +434,7 @@ impl Followed {
     /// host.
     #[must_use]
     pub fn title(&self) -> Arc<str> {
-        let own = self.source.title().or_else(|| self.outline.prompt.as_ref().map(Arc::clone));
+        let own = self.source.title().or_else(|| self.outline().prompt.clone());
         own.unwrap_or_else(|| Arc::clone(&self.origin.name))
     }
 
@@ -197,29 +444,35 @@ impl Followed {
         &self.origin
     }
 
+    /// The last part of the folder that the agent works in, when its records say.
+    #[must_use]
+    pub fn project(&self) -> Option<&str> {
+        self.source.project().map(|project| &**project)
+    }
+
     /// The model that spoke last.
     #[must_use]
     pub fn model(&self) -> Option<&str> {
-        self.outline.model.as_deref()
+        self.outline().model.as_deref()
     }
 
     /// When the newest thing happened, in milliseconds since 1970: by the newest record that
     /// has a time, else by the file's.
     #[must_use]
     pub fn last_event_ms(&self) -> Option<i64> {
-        self.outline.last_event_ms
+        self.outline().last_event_ms
     }
 
     /// What [`state`](crate::model::activity::state) judges.
     #[must_use]
     pub fn outline(&self) -> &Outline {
-        &self.outline
+        self.source.outline()
     }
 
     /// Whether its source is there.
     #[must_use]
     pub fn link(&self) -> &Link {
-        &self.link
+        self.source.link()
     }
 
     /// Its messages. Rows keep their ids while the source only grows.
@@ -231,7 +484,7 @@ impl Followed {
     /// counted when it was complete.
     #[must_use]
     pub fn lines_read(&self) -> u64 {
-        0
+        self.source.lines_read()
     }
 
     /// True when its newest message is ready to be shown, or there is none.

@@ -6,7 +6,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use globset::{Glob, GlobMatcher};
+use globset::{GlobBuilder, GlobMatcher};
 use url::Url;
 
 /// Something to follow.
@@ -111,11 +111,18 @@ impl std::error::Error for FollowError {
     }
 }
 
-/// A pattern over whole paths: `*` stays inside a folder, `**` does not.
-pub(super) fn matcher(pattern: &str) -> Result<GlobMatcher, FollowError> {
-    let glob = globset::GlobBuilder::new(pattern).literal_separator(true).build();
-    let glob: Result<Glob, _> = glob;
-    glob.map(|glob| glob.compile_matcher())
+/// A pattern over whole paths: `*` stays inside a folder, `**` does not. Gives the pattern
+/// as an absolute one, too.
+pub(super) fn matcher(pattern: &str) -> Result<(String, GlobMatcher), FollowError> {
+    let relative = pattern.strip_prefix("./").unwrap_or(pattern);
+    let whole = match std::env::current_dir() {
+        Ok(here) if !Path::new(pattern).is_absolute() => {
+            format!("{}/{relative}", globset::escape(&here.to_string_lossy()))
+        }
+        _ => pattern.to_owned(),
+    };
+    let glob = GlobBuilder::new(&whole).literal_separator(true).build();
+    glob.map(|glob| (whole.clone(), glob.compile_matcher()))
         .map_err(|error| FollowError::Pattern(pattern.to_owned(), error.kind().to_string()))
 }
 

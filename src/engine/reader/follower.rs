@@ -9,7 +9,7 @@ use std::{
 use super::{
     Growing,
     loader::{Loader, Open},
-    mailbox::{Edition, Mailbox, Wish, Work},
+    mailbox::{Edition, Wish, Work},
     recent::Recent,
 };
 use crate::{
@@ -274,8 +274,9 @@ impl Follower {
         self.set_link(Link::Lost { since_ms, why: why.into() });
     }
 
+    /// Of what arrives from elsewhere, its sender says whether more can come.
     fn set_link(&mut self, link: Link) {
-        if self.link != link {
+        if self.how.path.is_some() && self.link != link {
             self.link = link;
             self.loader.mailbox.link(self.link.clone());
             (self.loader.waker)();

@@ -12,7 +12,7 @@ use std::{
     fmt, io,
     ops::Range,
     path::{Path, PathBuf},
-    sync::Arc,
+    sync::{Arc, Weak},
     time::Duration,
 };
 
@@ -104,6 +104,28 @@ impl Default for Config {
     }
 }
 
+/// Tells a source that follows a spool what happens to that.
+pub(super) struct Arrivals {
+    mailbox: Weak<Mailbox>,
+    waker: Waker,
+}
+
+impl Arrivals {
+    /// Something has arrived. False when nobody waits for it any more.
+    pub(super) fn arrived(&self) -> bool {
+        let mailbox = self.mailbox.upgrade();
+        mailbox.inspect(|mailbox| mailbox.look()).is_some()
+    }
+
+    /// Whether more can arrive.
+    pub(super) fn link(&self, link: Link) {
+        if let Some(mailbox) = self.mailbox.upgrade() {
+            mailbox.link(link);
+            (self.waker)();
+        }
+    }
+}
+
 /// How a source that grows is followed.
 #[derive(Clone, Debug)]
 pub(super) struct Growing {
@@ -183,25 +205,20 @@ impl FileSource {
         Self::start(path, waker, config, open, Some(growing))
     }
 
-    /// Follows what arrives in a spool. Gives what to call after each arrival, too.
+    /// Follows what arrives in a spool. Gives what to tell of each arrival, too.
     pub(super) fn follow_spool(
         name: &str,
         spool: Spool,
         waker: Waker,
         config: Config,
         growing: Growing,
-    ) -> io::Result<(Self, Waker)> {
+    ) -> io::Result<(Self, Arrivals)> {
         let path = PathBuf::from(name);
         let file = path.clone();
         let open: Open = Box::new(move || spool.open(&file));
-        let source = Self::start(path, waker, config, open, Some(growing))?;
+        let source = Self::start(path, Arc::clone(&waker), config, open, Some(growing))?;
         let mailbox = Arc::downgrade(&source.mailbox);
-        let arrived = move || {
-            if let Some(mailbox) = mailbox.upgrade() {
-                mailbox.look();
-            }
-        };
-        Ok((source, Arc::new(arrived)))
+        Ok((source, Arrivals { mailbox, waker }))
     }
 
     /// Opens a transcript that is part of the program, under a name of its own.
