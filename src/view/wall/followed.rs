@@ -31,7 +31,7 @@ impl Feeds for Following {
     }
 
     fn watching(&self) -> Vec<String> {
-        self.watched().collect()
+        self.watched().map(str::to_owned).collect()
     }
 }
 
@@ -45,8 +45,8 @@ fn glance(followed: &mut Followed, now_ms: i64) -> Glance {
     };
     Glance {
         id: FeedId(followed.id().0),
-        project: followed.origin().project.clone().unwrap_or_default(),
-        title: followed.title(),
+        project: followed.project().map(first_line).unwrap_or_default().into(),
+        title: first_line(&followed.title()).into(),
         model: followed.model().unwrap_or_default().into(),
         state,
         last_event_ms: followed.last_event_ms().unwrap_or_default(),
