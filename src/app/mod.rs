@@ -12,4 +12,5 @@ pub mod shown;
 mod streamed;
 pub mod synth;
 mod timestamp;
+pub mod watch;
 pub mod window;

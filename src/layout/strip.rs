@@ -14,7 +14,7 @@ use std::ops::Range;
 use crate::{
     layout::{
         heights::{CHUNK, Fenwick, Heights},
-        sheet::{estimate_row, height_of},
+        sheet::{Measure, estimate_row, height_of},
     },
     model::{Census, Censuses, MessageId, RowInfo, Source},
 };
@@ -51,7 +51,7 @@ pub struct Strip {
     changed: Option<Range<usize>>,
     sums: Vec<Sum>,
     track: Track,
-    width: f32,
+    measure: Measure,
     /// Points of the conversation in a cell.
     per_cell: f64,
     /// How far rows had moved when this picture was begun.
@@ -110,7 +110,7 @@ impl Strip {
         &mut self,
         heights: &Heights,
         source: &dyn Source,
-        width: f32,
+        measure: Measure,
         track: Track,
     ) -> bool {
         let rows = heights.len().min(source.len());
@@ -119,15 +119,15 @@ impl Strip {
             return true;
         }
         let first = source.row(0).id;
-        let is_other = (self.track, self.first) != (track, first) || self.width != width;
+        let is_other = (self.track, self.first) != (track, first) || self.measure != measure;
         if is_other || self.whole && self.is_off(heights) || rows < self.next {
-            (self.track, self.width, self.first) = (track, width, first);
+            (self.track, self.measure, self.first) = (track, measure, first);
             self.begin(heights);
         } else if self.whole {
             self.begin_at_change(heights, source, rows);
         }
         if !self.whole {
-            Pass { strip: self, heights, source, width, rows }.go_on();
+            Pass { strip: self, heights, source, measure, rows }.go_on();
         }
         self.whole
     }
@@ -218,7 +218,7 @@ struct Pass<'a> {
     strip: &'a mut Strip,
     heights: &'a Heights,
     source: &'a dyn Source,
-    width: f32,
+    measure: Measure,
     rows: usize,
 }
 
@@ -298,10 +298,10 @@ impl Pass<'_> {
         }
         match rows.len() {
             0 => 0.0,
-            1 => estimate_row(&self.source.row(rows.start), self.width),
+            1 => estimate_row(&self.source.row(rows.start), self.measure),
             _ => {
                 let census = self.source.census(rows);
-                height_of(u64::from(census.shown), census.all_lines(), self.width)
+                height_of(u64::from(census.shown), census.all_lines(), self.measure)
             }
         }
     }

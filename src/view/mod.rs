@@ -16,8 +16,10 @@ mod renderer;
 mod retained;
 pub mod rich;
 mod selection;
+mod still;
 pub mod theme;
 mod transcript;
+pub mod wall;
 
 pub use find::{Finding, Strands};
 pub use reference::ReferenceView;

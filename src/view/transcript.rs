@@ -98,7 +98,7 @@ pub struct TranscriptView {
     /// The prompt that is being answered where the reader is, in short.
     pub(crate) prompt: Option<(MessageId, String)>,
     /// Width of the column in the last frame.
-    width: f32,
+    pub(crate) width: f32,
     palette: Arc<Palette>,
     pub(crate) find: Find,
     unsettled: bool,
@@ -308,7 +308,7 @@ impl TranscriptView {
         self.unsettled = true;
     }
 
-    fn follow_theme(&mut self, ui: &Ui) {
+    pub(crate) fn follow_theme(&mut self, ui: &Ui) {
         let dark = ui.visuals().dark_mode;
         if dark != self.palette.dark {
             let theme = if dark { egui::Theme::Dark } else { egui::Theme::Light };
@@ -316,7 +316,7 @@ impl TranscriptView {
         }
     }
 
-    fn lay_out(&mut self, ui: &Ui, source: &mut dyn Source, geometry: Geometry) {
+    pub(crate) fn lay_out(&mut self, ui: &Ui, source: &mut dyn Source, geometry: Geometry) {
         perf::scope!("lay_out");
         self.unsettled = false;
         self.visible =
