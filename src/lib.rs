@@ -29,7 +29,7 @@
 //! |---|---|---|
 //! | 5 | [`app`] | windows and headless commands |
 //! | 4 | [`view`] | egui: the transcript, theme, pictures, the link gate |
-//! | 3 | [`engine`] | threads: reading files, preparing messages, live turns (no egui) |
+//! | 3 | [`engine`] | threads: reading files, preparing messages, live turns, finding words (no egui) |
 //! | 3 | [`layout`] | blocks → specs → slugs; heights, anchors, caches (no `Ui`) |
 //! | 3 | [`gpu`] | what is known about GPUs and their drivers |
 //! | 2 | [`presenter`] | blocks that arrive, tools that wait: a pure state machine, effects out |
@@ -74,6 +74,8 @@
 //! 13. **Panics in showing one message cost that message.** (`sheet`, `reader`)
 //! 14. **Pure layers take `now`.** [`model`], [`markdown`], [`markup`] and [`presenter`] read
 //!     no clock and no environment. (`architecture`)
+//! 15. **What is counted is what is marked.** [`engine::find`] counts in the words that
+//!     [`layout::reading`] says are shown, and the view marks in the same words. (`find`)
 //!
 //! # What is deliberately absent
 //!

@@ -235,10 +235,11 @@ impl TranscriptView {
         self.sheet.is_following()
     }
 
-    /// Bytes held by the caches of laid-out slugs, code colours and pictures.
+    /// Bytes held by the caches of laid-out slugs, code colours and pictures, and by what
+    /// was found.
     #[must_use]
     pub fn cache_bytes(&self) -> usize {
-        self.sheet.cache_bytes() + self.highlights.bytes() + self.images.bytes()
+        self.sheet.cache_bytes() + self.highlights.bytes() + self.images.bytes() + self.find.bytes()
     }
 
     /// True when the last frame showed content wherever there is any.
