@@ -177,28 +177,3 @@ fn escape_closes_the_bar_before_it_stops_an_answer() {
     assert_eq!(finding(&harness), None);
     assert!(is_busy(&harness));
 }
-
-#[test]
-fn zz_shot() {
-    for (theme, name) in [(egui::Theme::Dark, "dark"), (egui::Theme::Light, "light")] {
-        let mut harness = harness(Start::default());
-        harness.ctx.set_theme(theme);
-        harness.key_press(Key::Home);
-        settle(&mut harness);
-        open(&mut harness, "text");
-        harness.key_press(Key::Enter);
-        settle(&mut harness);
-        harness.render().unwrap().save(format!("/tmp/find-{name}.png")).unwrap();
-        harness.key_press(Key::Enter);
-        settle(&mut harness);
-        harness.key_press_modifiers(Modifiers::ALT, Key::R);
-        harness.event(Event::Text("(".to_owned()));
-        settle(&mut harness);
-        harness.key_press(Key::Backspace);
-        harness.event(Event::Text("mark\\w*|[0-9]+".to_owned()));
-        settle(&mut harness);
-        harness.get_by_label("What is searched").click();
-        harness.run_steps(4);
-        harness.render().unwrap().save(format!("/tmp/find-{name}2.png")).unwrap();
-    }
-}
