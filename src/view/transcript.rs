@@ -256,7 +256,8 @@ impl TranscriptView {
         self.sheet.is_following()
     }
 
-    /// Bytes held by the caches of laid-out slugs, code colours and pictures.
+    /// Bytes held by the caches of laid-out slugs, code colours and pictures, and by what
+    /// was found.
     #[must_use]
     pub fn cache_bytes(&self) -> usize {
         self.caches().iter().map(|(_, bytes)| bytes).sum()
@@ -264,9 +265,10 @@ impl TranscriptView {
 
     /// Bytes of each cache, by name.
     #[must_use]
-    pub fn caches(&self) -> [(&'static str, usize); 3] {
+    pub fn caches(&self) -> [(&'static str, usize); 4] {
         let slugs = self.sheet.cache_bytes();
-        [("slugs", slugs), ("colours", self.highlights.bytes()), ("pictures", self.images.bytes())]
+        let (colours, pictures) = (self.highlights.bytes(), self.images.bytes());
+        [("slugs", slugs), ("colours", colours), ("pictures", pictures), ("found", self.find.bytes())]
     }
 
     /// True when the last frame showed content wherever there is any.
