@@ -32,6 +32,12 @@ const SPARE: f64 = 1.005;
 /// Rows at the end that are looked at again whenever the source changed.
 const RECENT: usize = 64;
 
+/// Frames between two pictures while rows stray only a little, as they do under a reader
+/// who looks at them for the first time.
+const REST: u8 = 6;
+/// Cells that rows may stray meanwhile.
+const STRAY_MAX: f64 = 4.0;
+
 /// What a strip is drawn for.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Track {
@@ -64,6 +70,10 @@ pub struct Strip {
     /// The last chunk was added up as a whole.
     tail_is_whole: bool,
     whole: bool,
+    /// Frames since this picture was begun, up to [`REST`].
+    rested: u8,
+    /// The next picture waits until this one has rested.
+    waits: bool,
     /// The newest rows when they were looked at.
     recent: Vec<RowInfo>,
     looked_at: u64,
@@ -103,7 +113,7 @@ impl Strip {
     /// True while there is more to do.
     #[must_use]
     pub fn is_busy(&self) -> bool {
-        !self.sums.is_empty() && !self.whole
+        !self.sums.is_empty() && (!self.whole || self.waits)
     }
 
     pub(super) fn update(
@@ -119,8 +129,12 @@ impl Strip {
             return true;
         }
         let first = source.row(0).id;
+        self.rested = self.rested.saturating_add(1).min(REST);
         let is_other = (self.track, self.first) != (track, first) || self.measure != measure;
-        if is_other || self.whole && self.is_off(heights) || rows < self.next {
+        let strayed = self.strayed(heights);
+        let is_late = strayed > STRAY_MAX || strayed > 1.0 && self.rested == REST;
+        let is_off = self.whole && (is_late || self.is_off(heights));
+        if is_other || is_off || rows < self.next {
             (self.track, self.measure, self.first) = (track, measure, first);
             self.begin(heights);
         } else if self.whole {
@@ -129,7 +143,13 @@ impl Strip {
         if !self.whole {
             Pass { strip: self, heights, source, measure, rows }.go_on();
         }
-        self.whole
+        self.waits = self.strayed(heights) > 1.0;
+        self.whole && !self.waits
+    }
+
+    /// How far rows have moved since this picture was begun, in cells.
+    fn strayed(&self, heights: &Heights) -> f64 {
+        (heights.moved() - self.moved).abs() / self.per_cell
     }
 
     fn clear(&mut self) {
@@ -138,13 +158,12 @@ impl Strip {
         *self = Self { looked_at, cells, changed, whole: true, ..Self::default() };
     }
 
-    /// True when the picture does not stand where the rows do, or has no room for them.
+    /// True when the picture has no room for the rows, or too much.
     fn is_off(&self, heights: &Heights) -> bool {
         let needed = (heights.total() + self.track.foot) / self.per_cell;
         let room = self.track.cells as f64;
         let is_loose = self.per_cell > self.closest() && needed < room * 0.985;
-        let strayed = (heights.moved() - self.moved).abs();
-        needed > room || is_loose || strayed > self.per_cell
+        needed > room || is_loose
     }
 
     fn closest(&self) -> f64 {
@@ -157,7 +176,7 @@ impl Strip {
         self.moved = heights.moved();
         self.sums.clear();
         self.sums.resize(self.track.cells, Sum::default());
-        (self.next, self.from, self.whole) = (0, (0, 0), false);
+        (self.next, self.from, self.whole, self.rested) = (0, (0, 0), false, 0);
         self.tail_is_whole = false;
     }
 
