@@ -226,7 +226,9 @@ impl Follower {
             // What was written to it before is still read.
             Standing::Replaced | Standing::Gone(_) => stand.transcript.extent(),
         };
-        if extent != stand.extent || stand.growth.start() < stand.transcript.first_byte() {
+        let has_more = extent.len > stand.growth.read_to();
+        let has_less = stand.growth.start() < stand.transcript.first_byte();
+        if extent != stand.extent || has_more || has_less {
             let is_same =
                 extent.len >= stand.growth.read_to() && stand.transcript.matches(&stand.print);
             if !is_same && let Ok(other) = (self.open)() {

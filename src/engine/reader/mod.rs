@@ -422,7 +422,8 @@ impl FileSource {
     /// Asks for a row that is on screen, before all that is only near it.
     fn ask_now(&mut self, row: usize) {
         let place = self.asked.rows.iter().position(|asked| *asked == row);
-        if place.is_some_and(|place| place < self.asked.urgent) {
+        let is_asked = place.is_some_and(|place| place < self.asked.urgent);
+        if is_asked || self.asked.urgent >= ASKED_MAX {
             return;
         }
         if let Some(place) = place {
