@@ -23,6 +23,7 @@ const RESERVED_CRATES: &[(&str, &[&str], &str)] = &[
     ("wgpu", &["gpu", "app"], "only gpu knows pipelines"),
     ("tokio", &["wire", "store", "tools", "transcript", "engine", "app"], "the UI never waits"),
     ("reqwest", &["wire"], "only wire knows HTTP"),
+    ("notify", &["engine/watch/"], "one watcher for all"),
     ("pulldown_cmark", &["markdown"], "only markdown parses markdown"),
     ("egui_commonmark", &["view/", "app/"], "the reference renderer, not the transcript"),
     ("webbrowser", &["view/link_gate.rs"], "only a click on a link leaves the program"),

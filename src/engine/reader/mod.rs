@@ -554,9 +554,8 @@ impl Source for FileSource {
         let moved = rows != self.asked.near;
         if moved {
             self.asked.near = rows.clone();
-            if rows.start < edition.index.len() {
-                self.mailbox.shows_from(edition.row(rows.start).id);
-            }
+            let at_end = rows.end >= edition.index.len();
+            self.mailbox.shows_from((!at_end).then(|| edition.row(rows.start).id));
             self.asked.refused.clear();
             self.asked.rows.truncate(self.asked.urgent);
         }
