@@ -23,6 +23,7 @@ const RESERVED_CRATES: &[(&str, &[&str], &str)] = &[
     ("wgpu", &["gpu", "app"], "only gpu knows pipelines"),
     ("tokio", &["wire", "store", "tools", "transcript", "engine", "app"], "the UI never waits"),
     ("reqwest", &["wire", "tools/mcp/"], "only wire knows HTTP, and the protocol of tool servers"),
+    ("notify", &["engine/watch/"], "one watcher for all"),
     ("pulldown_cmark", &["markdown"], "only markdown parses markdown"),
     ("egui_commonmark", &["view/", "app/"], "the reference renderer, not the transcript"),
     ("grep_regex", &["engine", "tools"], "matching costs time, so it is asked for"),
