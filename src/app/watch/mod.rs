@@ -13,8 +13,6 @@ mod pin;
 mod watchdog;
 mod window;
 
-use std::sync::Arc;
-
 use egui::{Context, Theme};
 
 use super::{
@@ -68,7 +66,7 @@ pub fn run(args: &cli::Watch, has_display: bool) -> Result<Option<std::path::Pat
 
 /// Begins to follow; `context` is woken when something arrives.
 fn follow(wanted: Vec<Wanted>, context: &Context) -> Result<Following> {
-    let waker: Waker = Arc::from(view::waker(context));
+    let waker: Waker = view::waker(context);
     Following::start(wanted, waker, Config::default()).map_err(|error| wrong(&error))
 }
 

@@ -273,6 +273,22 @@ fn secrets_are_covered_in_text_calls_titles_and_headlines_unless_asked_for() {
     assert_eq!((head, covered), (true, false));
 }
 
+#[test]
+fn a_call_without_a_result_runs_while_its_agent_works() {
+    let words = |state: State| {
+        let arguments = serde_json::json!({"command": "make eval"});
+        let parts = vec![text("Now."), call("a", "bash", arguments, ToolState::NoResult)];
+        let mut feeds = Fixture::default();
+        feeds.add("one", state, 3, vec![message(1, Role::Assistant, parts)]);
+        let harness = harness(feeds, Settings::default(), FULL);
+        let said = |words: &str| harness.query_by_label_contains(words).is_some();
+        [said("running"), said("waiting for approval"), said("no result")]
+    };
+    assert_eq!(words(State::Working), [true, false, false]);
+    assert_eq!(words(State::NeedsApproval), [false, true, false]);
+    assert_eq!(words(State::Stale), [false, false, true]);
+}
+
 /// A conversation whose messages cannot be shown until it changes.
 struct Faulty {
     version: Rc<Cell<u64>>,
