@@ -404,7 +404,7 @@ pub struct Watch {
     #[arg(long)]
     pub unmasked: bool,
     /// A file of mode 0600 with the PIN that leaving the kiosk asks for; otherwise the PIN
-    /// is that of LETTERPRESS_KIOSK_PIN, if it is set.
+    /// is that of `LETTERPRESS_KIOSK_PIN`, if it is set.
     #[arg(long, value_name = "FILE", requires = "kiosk")]
     pub pin: Option<PathBuf>,
     /// Colours.

@@ -73,16 +73,6 @@ pub fn follow(path: &Path, context: &Context) -> Result<FileSource> {
         .map_err(|error| Error::io("cannot start reading", &error, path))
 }
 
-/// Opens a file that may still be written: it is followed as it grows.
-///
-/// # Errors
-/// It cannot be read or is no transcript.
-pub fn follow(path: &Path, context: &Context) -> Result<FileSource> {
-    transcript::open(path).map_err(|error| Error::failed(error.to_string(), ""))?;
-    FileSource::follow(path, waker(context), reader::Config::default())
-        .map_err(|error| Error::io("cannot start reading", &error, path))
-}
-
 /// Opens the sample conversation.
 ///
 /// # Errors

@@ -205,7 +205,15 @@ pub struct Sheet {
     /// The rows that were asked for last, and the state of the source then.
     wish: (u64, std::ops::Range<usize>),
     moves: u64,
+    kind: Kind,
+}
+
+/// What kind of page type is set for.
+#[derive(Clone, Copy, Debug)]
+struct Kind {
+    /// How much larger than usual type is.
     scale: f32,
+    /// Nothing on the page can be clicked.
     still: bool,
 }
 
@@ -246,8 +254,7 @@ impl Sheet {
             more: false,
             wish: (0, 0..0),
             moves: 0,
-            scale: 1.0,
-            still: false,
+            kind: Kind { scale: 1.0, still: false },
         }
     }
 
@@ -277,23 +284,24 @@ impl Sheet {
 
     /// Sets all type this much larger than usual, from the next frame on. The place stays.
     pub fn set_scale(&mut self, scale: f32) {
-        self.scale = if scale.is_finite() { scale.clamp(0.25, 8.0) } else { 1.0 };
+        self.kind.scale = if scale.is_finite() { scale.clamp(0.25, 8.0) } else { 1.0 };
     }
 
     /// How much larger than usual type is.
     #[must_use]
     pub fn scale(&self) -> f32 {
-        self.scale
+        self.kind.scale
     }
 
     /// A sheet for a page on which nothing can be clicked: it offers nothing to click.
     #[must_use]
     pub fn still(self) -> Self {
-        Self { still: true, ..self }
+        Self { kind: Kind { still: true, ..self.kind }, ..self }
     }
 
     fn measure(&self, width: f32) -> Measure {
-        Measure { width: width / self.scale, scale: self.scale }
+        let scale = self.kind.scale;
+        Measure { width: width / scale, scale }
     }
 
     /// The measure of the epoch.
@@ -435,7 +443,7 @@ impl Sheet {
         let epoch = Epoch {
             width_pts: page.width.round() as u32,
             pixels_per_point: page.pixels_per_point,
-            scale: self.scale,
+            scale: self.kind.scale,
             palette: page.palette.id,
             atlas: self.canary.resets(page.fonts),
         };

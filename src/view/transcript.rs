@@ -268,7 +268,12 @@ impl TranscriptView {
     pub fn caches(&self) -> [(&'static str, usize); 4] {
         let slugs = self.sheet.cache_bytes();
         let (colours, pictures) = (self.highlights.bytes(), self.images.bytes());
-        [("slugs", slugs), ("colours", colours), ("pictures", pictures), ("found", self.find.bytes())]
+        [
+            ("slugs", slugs),
+            ("colours", colours),
+            ("pictures", pictures),
+            ("found", self.find.bytes()),
+        ]
     }
 
     /// True when the last frame showed content wherever there is any.

@@ -13,7 +13,6 @@ mod pin;
 mod watchdog;
 mod window;
 
-
 use egui::{Context, Theme};
 
 use super::{

@@ -11,6 +11,7 @@ mod foot;
 mod head;
 mod pane;
 mod places;
+mod running;
 mod shape;
 
 use std::{collections::BTreeMap, time::Duration};

@@ -11,6 +11,7 @@ use super::{
     Dress,
     feed::{Glance, tone},
     head::{Words, head_ui, put},
+    running::Running,
 };
 use crate::{
     engine::Veil,
@@ -38,6 +39,7 @@ const GONE: f32 = 0.55;
 pub(super) struct Pane {
     view: TranscriptView,
     veil: Veil,
+    running: Running,
     /// How much larger its type is than the wall's.
     pub(super) zoom: f32,
     /// When someone last scrolled in it.
@@ -53,6 +55,7 @@ impl Pane {
         Self {
             view: TranscriptView::still(ctx, CACHE_BYTES),
             veil: Veil::new(governor::waker(ctx, Reason::Page)),
+            running: Running::default(),
             zoom: 1.0,
             touched_ms: None,
             failed: None,
@@ -149,12 +152,13 @@ impl Pane {
         if !glance.link.is_live() || glance.state == State::Stale {
             child.multiply_opacity(GONE);
         }
-        let Self { view, veil, .. } = self;
+        let Self { view, veil, running, .. } = self;
         let shown = catch_unwind(AssertUnwindSafe(|| {
             if dress.masked {
-                view.show_still(&mut child, &mut veil.over(source), scale);
+                let mut veiled = veil.over(source);
+                view.show_still(&mut child, &mut running.over(&mut veiled, glance.state), scale);
             } else {
-                view.show_still(&mut child, source, scale);
+                view.show_still(&mut child, &mut running.over(source, glance.state), scale);
             }
         }));
         fade_ui(ui, room, view.visible().top, dress);

@@ -234,6 +234,14 @@ fn the_pointer_hides_after_five_seconds() {
     assert_ne!(icon(&harness), egui::CursorIcon::None);
 }
 
+/// Every word that a pane shows, below its head.
+fn all_words(harness: &Harness<'_, Shown>, id: FeedId) -> String {
+    let view = harness.state().wall.view(id).expect("shown");
+    let slugs = view.visible().placed.iter().filter_map(|place| place.slug.as_ref());
+    let lines = slugs.flat_map(|slug| &slug.lines);
+    lines.map(|line| line.rows.text().to_owned() + "\n").collect()
+}
+
 #[test]
 fn secrets_are_covered_in_text_calls_titles_and_headlines_unless_asked_for() {
     const KEY: &str = "sk-proj-4eC39HqLyjWDarjtT1zdp7dc";
@@ -250,12 +258,7 @@ fn secrets_are_covered_in_text_calls_titles_and_headlines_unless_asked_for() {
     };
     let shown = |settings: Settings| {
         let harness = harness(fixture(), settings, FULL);
-        let view = harness.state().wall.view(FeedId(1)).expect("shown");
-        let slugs = view.visible().placed.iter().filter_map(|place| place.slug.as_ref());
-        let words: String = slugs
-            .flat_map(|slug| &slug.lines)
-            .map(|line| line.rows.text().to_owned() + "\n")
-            .collect();
+        let words = all_words(&harness, FeedId(1));
         let head = harness.query_by_label_contains(&format!("refused: {KEY}")).is_some();
         let covered = harness.query_by_label_contains("error: use sk-••••").is_some()
             && harness.query_by_label_contains("refused: sk-••••").is_some();
@@ -271,6 +274,23 @@ fn secrets_are_covered_in_text_calls_titles_and_headlines_unless_asked_for() {
     let (plain, head, covered) = shown(Settings { masked: false, ..Settings::default() });
     assert_eq!(plain.matches(KEY).count(), 2, "{plain}");
     assert_eq!((head, covered), (true, false));
+}
+
+#[test]
+fn a_call_without_a_result_runs_while_its_agent_works() {
+    let words = |state: State| {
+        let arguments = serde_json::json!({"command": "make eval"});
+        let parts = vec![text("Now."), call("a", "bash", arguments, ToolState::NoResult)];
+        let mut feeds = Fixture::default();
+        feeds.add("one", state, 3, vec![message(1, Role::Assistant, parts)]);
+        let harness = harness(feeds, Settings::default(), FULL);
+        let shown = all_words(&harness, FeedId(1));
+        let said = |words: &str| shown.contains(words);
+        [said("running"), said("waiting for approval"), said("no result")]
+    };
+    assert_eq!(words(State::Working), [true, false, false]);
+    assert_eq!(words(State::NeedsApproval), [false, true, false]);
+    assert_eq!(words(State::Stale), [false, false, true]);
 }
 
 /// A conversation whose messages cannot be shown until it changes.
