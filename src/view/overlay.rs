@@ -131,7 +131,7 @@ fn new_lines(view: &mut TranscriptView, source: &dyn Source) -> u64 {
 }
 
 /// The looks of something that stands on the page as it is set now.
-fn look(view: &TranscriptView, what: &impl Hash) -> Look {
+pub(super) fn look(view: &TranscriptView, what: &impl Hash) -> Look {
     let mut hasher = FxHasher::default();
     what.hash(&mut hasher);
     Look { epoch: view.sheet.epoch(), hash: hasher.finish() }

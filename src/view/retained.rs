@@ -41,13 +41,16 @@ pub(crate) enum Part {
 pub(crate) struct Retained {
     pub(crate) renderer: Renderer,
     printer: Option<Printer>,
+    /// The last printer there was, by which another device is noticed.
+    last: Option<Printer>,
     melted: u64,
     stamps: Stamps,
 }
 
 impl Retained {
     /// Finds the printer of this frame, and has everything set again that it cannot print.
-    pub(crate) fn begin_frame(&mut self, context: &Context, sheet: &mut Sheet) {
+    /// True when it is one on another device, where no texture is any more.
+    pub(crate) fn begin_frame(&mut self, context: &Context, sheet: &mut Sheet) -> bool {
         let found = match self.renderer {
             Renderer::Retained => Printer::of(context).filter(Printer::begin_frame),
             Renderer::Replay | Renderer::Commonmark => None,
@@ -57,6 +60,13 @@ impl Retained {
             (None, None) => true,
             (Some(_), None) | (None, Some(_)) => false,
         };
+        let is_elsewhere = match (&self.last, &found) {
+            (Some(last), Some(found)) => !found.is(last),
+            (None, _) | (_, None) => false,
+        };
+        if found.is_some() {
+            self.last.clone_from(&found);
+        }
         let melted = found.as_ref().map_or(0, Printer::melted);
         if !is_same {
             sheet.retain(|slug| slug.plate.is_none());
@@ -65,6 +75,7 @@ impl Retained {
             sheet.retain(|slug| plate(slug).is_none_or(gpu::Plate::is_whole));
         }
         (self.printer, self.melted) = (found, melted);
+        is_elsewhere
     }
 
     /// Casts what is old enough. `color` is for text that was set without one.

@@ -21,6 +21,7 @@ impl TranscriptView {
         let mut view = Self::new(ctx);
         view.sheet = Sheet::new(cache_bytes).still();
         view.folds.wrap(true);
+        view.allow_find(false);
         view
     }
 
@@ -47,7 +48,7 @@ impl TranscriptView {
         rect.max.y += FOOT;
         let (left, width) = (room.left(), room.width().floor());
         let mut geometry = Geometry { rect, left, width, edge: 0.0 };
-        self.retained.begin_frame(ui.ctx(), &mut self.sheet);
+        self.begin_printing(ui);
         self.width = geometry.width;
         self.lay_out(ui, source, geometry);
         geometry.rect.min.y += self.slack(rect);

@@ -172,11 +172,11 @@ impl TranscriptView {
         let pixels_per_point = ui.pixels_per_point();
         let geometry = Geometry::new(rect, minimap::width(self, rect), pixels_per_point);
         self.highlights.poll();
+        self.begin_printing(ui);
         self.images.begin_frame(ui.ctx());
         self.follow_theme(ui);
         find::keys(self, ui);
         keys::scroll(self, ui, &ground, source);
-        self.retained.begin_frame(ui.ctx(), &mut self.sheet);
         self.width = geometry.width;
         find::update(self, ui, source, geometry);
         self.lay_out(ui, source, geometry);
@@ -313,6 +313,14 @@ impl TranscriptView {
     /// Says that a picture is still being decoded.
     pub(crate) fn mark_unsettled(&mut self) {
         self.unsettled = true;
+    }
+
+    /// Finds the printer of this frame. Textures do not outlive their device.
+    pub(crate) fn begin_printing(&mut self, ui: &Ui) {
+        if self.retained.begin_frame(ui.ctx(), &mut self.sheet) {
+            self.images.purge();
+            self.minimap.purge();
+        }
     }
 
     pub(crate) fn follow_theme(&mut self, ui: &Ui) {

@@ -69,7 +69,8 @@ const FRAMES: &[&str] = &["view/governor.rs"];
 // A tool writes what was approved, and only by steps from the workspace's handle.
 const WRITERS: &[&str] = &["store", "app", "perf/memory.rs", "tools/workspace/handle.rs"];
 const ONLY_STORE: &str = "showing touches nothing: only store and app write files";
-const PROGRAMS: &[&str] = &["tools/command/process.rs", "tools/mcp/"];
+// The watchdog starts nothing but this program itself.
+const PROGRAMS: &[&str] = &["tools/command/process.rs", "tools/mcp/", "app/watch/watchdog.rs"];
 const COLOURS: &[&str] = &["view/theme.rs"];
 const LINKS: &[&str] = &["view/link_gate.rs"];
 

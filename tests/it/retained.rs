@@ -326,6 +326,8 @@ fn type_is_distributed_once_it_is_cast() {
 fn plates_are_freed_with_their_slugs_and_at_the_limit() {
     let mut desk = Desk::on_default(bed::sample(120));
     let printer = desk.offscreen.printer().expect("the device can print").clone();
+    // Its frame is cast, too, and stays.
+    desk.view().show_minimap = false;
     let limit = 160 * 1024;
     printer.set_limit(limit);
     desk.settle();

@@ -10,15 +10,20 @@ use crate::{
 /// Reads the printer's counters once a frame.
 #[derive(Debug, Default)]
 pub(super) struct Meter {
-    last: Counters,
+    last: Option<Counters>,
 }
 
 impl Meter {
     /// Says what was done since the last call.
     pub(super) fn read(&mut self, ctx: &Context) {
-        let Some(printer) = Printer::of(ctx) else { return perf::clear_gauges() };
+        let Some(printer) = Printer::of(ctx) else {
+            if self.last.take().is_some() {
+                perf::clear_gauges();
+            }
+            return;
+        };
         let now = printer.counters();
-        let last = std::mem::replace(&mut self.last, now);
+        let last = self.last.replace(now).unwrap_or_default();
         perf::set_gauges(Gauges {
             // A printer on a new device counts from the start.
             uploaded_bytes: now.uploaded_bytes.saturating_sub(last.uploaded_bytes),

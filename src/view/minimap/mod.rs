@@ -13,8 +13,9 @@ mod track;
 use std::sync::Arc;
 
 use egui::{
-    EventFilter, Rect, Response, Sense, Stroke, StrokeKind, Ui, WidgetInfo,
+    CornerRadius, EventFilter, Rect, Response, Sense, Shape, Stroke, StrokeKind, Ui, WidgetInfo,
     accesskit::{Action, ActionData},
+    epaint::RectShape,
     pos2, vec2,
 };
 
@@ -55,6 +56,11 @@ impl Minimap {
     /// True while the picture is not whole.
     pub(crate) fn is_busy(&self) -> bool {
         self.strip.is_busy()
+    }
+
+    /// Forgets its texture.
+    pub(crate) fn purge(&mut self) {
+        self.picture.purge();
     }
 
     /// Texels handed to the GPU.
@@ -115,8 +121,13 @@ pub(crate) fn show(
 
 /// Brings the picture up to date.
 fn look(view: &mut TranscriptView, ui: &Ui, rect: Rect, source: &dyn Source) {
-    let pixels_per_point = ui.pixels_per_point();
-    let cells = (rect.height() * pixels_per_point).round() as usize;
+    // A window may be higher than a texture.
+    let most = ui.input(|input| input.max_texture_side);
+    let cells = ((rect.height() * ui.pixels_per_point()).round() as usize).min(most);
+    let pixels_per_point = match cells < most {
+        true => ui.pixels_per_point(),
+        false => cells as f32 / rect.height(),
+    };
     let track = Track { cells, pixels_per_point, foot: FOOT };
     if !view.sheet.overlook(&mut view.minimap.strip, source, track) {
         governor::wake(ui, Reason::Input);
@@ -245,8 +256,16 @@ fn paint(
     let palette = view.palette();
     let painter = ui.painter_at(rect);
     let hairline = 1.0 / ui.pixels_per_point();
-    painter.rect_filled(rect, 0.0, palette.bg);
-    painter.vline(rect.left() + hairline / 2.0, rect.y_range(), (hairline, palette.line));
+    let size = rect.size();
+    let ground = overlay::look(view, &(size.x.to_bits(), size.y.to_bits()));
+    view.retained.stamp(&painter, "minimap", ground, rect.min, |at| {
+        let rect = Rect::from_min_size(at, size);
+        let line = (hairline, palette.line);
+        vec![
+            Shape::rect_filled(rect, 0.0, palette.bg),
+            Shape::vline(rect.left() + hairline / 2.0, rect.y_range(), line),
+        ]
+    });
     view.minimap.picture.paint(&painter, rect);
     if let Some((top, bottom)) = selected(view, scale, source) {
         let lane = Rect::from_x_y_ranges(
@@ -259,8 +278,7 @@ fn paint(
         return;
     }
     let (top, height) = shown_frame(view, scale);
-    let frame =
-        Rect::from_min_size(pos2(rect.left(), rect.top() + top), vec2(rect.width(), height));
+    let size = vec2(rect.width(), height);
     let strength = if response.is_pointer_button_down_on() {
         (0.16, 0.8)
     } else if response.hovered() {
@@ -268,12 +286,18 @@ fn paint(
     } else {
         (0.08, 0.4)
     };
-    painter.rect_filled(frame, 2.0, palette.faint.gamma_multiply(strength.0));
+    let fill = palette.faint.gamma_multiply(strength.0);
     let line = match response.has_focus() {
         true => Stroke::new(1.5, palette.accent),
         false => Stroke::new(hairline.max(1.0), palette.faint.gamma_multiply(strength.1)),
     };
-    painter.rect_stroke(frame, 2.0, line, StrokeKind::Inside);
+    let looks = (height.to_bits(), fill, line.color, line.width.to_bits());
+    let look = overlay::look(view, &looks);
+    let at = pos2(rect.left(), rect.top() + top);
+    view.retained.stamp(&painter, "minimap frame", look, at, |at| {
+        let (frame, radius) = (Rect::from_min_size(at, size), CornerRadius::same(2));
+        vec![RectShape::new(frame, radius, fill, line, StrokeKind::Inside).into()]
+    });
 }
 
 /// Top and bottom of the selected rows, in points from the track's top.

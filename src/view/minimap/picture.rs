@@ -74,6 +74,11 @@ impl Picture {
         self.uploaded
     }
 
+    /// Forgets the texture; it is made anew with the next look.
+    pub(super) fn purge(&mut self) {
+        self.texture = None;
+    }
+
     /// Draws anew what changed.
     pub(super) fn update(
         &mut self,

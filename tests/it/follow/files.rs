@@ -255,7 +255,7 @@ fn many_small_appends_are_taken_together() {
     // A look each 8 ms at most, and a few wakes each.
     let looks = started.elapsed().as_millis() as usize / 8 + 2;
     assert!(wakes <= looks * 12, "{wakes} wakes of {looks} looks");
-    assert_eq!(wall.only().lines_read(), 2_002);
+    wall.until("all lines", |f| f.conversations().all(|one| one.lines_read() == 2_002));
 }
 
 #[test]
