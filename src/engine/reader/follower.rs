@@ -10,7 +10,7 @@ use super::{
     Growing,
     loader::{Loader, Open},
     mailbox::{Edition, Wish, Work},
-    recent::Recent,
+    recent::{self, Recent},
 };
 use crate::{
     engine::{
@@ -214,7 +214,12 @@ impl Follower {
         self.set_link(Link::Live);
         self.await_line_end(&mut stand, !was_written_lately(&extent));
         self.tell(&mut stand);
-        self.loader.complete(&stand.transcript, &stand.edition, is_shown);
+        let shown_rows = match (is_shown, self.how.outline) {
+            (true, _) => stand.edition.index.len(),
+            (false, true) => recent::ROWS,
+            (false, false) => 0,
+        };
+        self.loader.complete(&stand.transcript, &stand.edition, shown_rows);
         Some(stand)
     }
 

@@ -15,7 +15,7 @@ use super::{
 use crate::{
     engine::prepare,
     model::{Message, Part, Progress, Raw, Role, SourceLine, Warning},
-    transcript::{Changes, Index, Indexer, OpenError, Transcript},
+    transcript::{CHANGED_WORDS, Changes, Index, Indexer, OpenError, Transcript},
 };
 
 /// A file up to this size is indexed at once: about 20 ms.
@@ -55,7 +55,8 @@ pub(super) fn start(
     waker: Waker,
 ) -> io::Result<()> {
     let name = "letterpress-reader".to_owned();
-    let loader = Loader { mailbox, waker, editions: 0, generation: 0 };
+    let is_growing = growing.is_some();
+    let loader = Loader { mailbox, waker, editions: 0, generation: 0, is_growing };
     std::thread::Builder::new().name(name).spawn(move || match growing {
         None => loader.read_once(open()),
         Some(growing) => Follower::new(loader, open, growing).run(),
@@ -83,6 +84,7 @@ pub(super) struct Loader {
     editions: u32,
     /// How many other files stood in this place before.
     pub(super) generation: u16,
+    is_growing: bool,
 }
 
 impl Loader {
@@ -101,7 +103,7 @@ impl Loader {
         let indexer = transcript.indexer();
         let Some(indexer) = self.index_behind(&transcript, indexer, tail) else { return };
         let full = self.publish(indexer.finish(), None);
-        self.complete(&transcript, &full, is_shown);
+        self.complete(&transcript, &full, if is_shown { full.index.len() } else { 0 });
         loop {
             match self.mailbox.wait_for_work(None) {
                 Work::Serve(wish) => self.serve(&transcript, &wish),
@@ -111,11 +113,10 @@ impl Loader {
         }
     }
 
-    /// Says that everything is indexed, with the newest messages unless they are shown.
-    pub(super) fn complete(&self, transcript: &Transcript, full: &Edition, is_shown: bool) {
-        if !is_shown {
-            self.serve_first(transcript, full);
-        }
+    /// Says that everything is indexed, with the newest messages but for those that are
+    /// shown already.
+    pub(super) fn complete(&self, transcript: &Transcript, full: &Edition, shown_rows: usize) {
+        self.serve_first(transcript, full, shown_rows);
         self.mailbox.progress(Progress::Complete);
         (self.waker)();
     }
@@ -137,7 +138,7 @@ impl Loader {
             index = transcript.tail(window);
         }
         let edition = self.publish(index, None);
-        self.serve_first(transcript, &edition);
+        self.serve_first(transcript, &edition, 0);
         Some(Tail { edition, window })
     }
 
@@ -207,10 +208,11 @@ impl Loader {
     }
 
     /// Reads what the first screen shows, before anybody could have asked for it.
-    fn serve_first(&self, transcript: &Transcript, edition: &Edition) {
+    fn serve_first(&self, transcript: &Transcript, edition: &Edition, shown_rows: usize) {
         let mut lines = 0;
-        for row in (0..edition.index.len()).rev().take(FIRST_ROWS_MAX) {
-            if self.mailbox.is_closed() || !self.read(transcript, edition, row) {
+        for (count, row) in (0..edition.index.len()).rev().take(FIRST_ROWS_MAX).enumerate() {
+            let is_shown = count < shown_rows;
+            if self.mailbox.is_closed() || !is_shown && !self.read(transcript, edition, row) {
                 break;
             }
             lines += usize::from(edition.index.row(row).lines).max(1);
@@ -248,6 +250,17 @@ impl Loader {
         self.deliver(edition, Arc::new(message), warnings)
     }
 
+    /// True for what was read from a file that is no longer what it was. It is looked at
+    /// again, and what is shown of it stays until then.
+    fn is_overtaken(&self, warnings: &[Warning]) -> bool {
+        let is_overtaken =
+            self.is_growing && warnings.iter().any(|warning| warning.message == CHANGED_WORDS);
+        if is_overtaken {
+            self.mailbox.look();
+        }
+        is_overtaken
+    }
+
     /// Hands over a message that was read. False when there was no room for it.
     pub(super) fn deliver(
         &self,
@@ -255,6 +268,9 @@ impl Loader {
         message: Arc<Message>,
         warnings: Vec<Warning>,
     ) -> bool {
+        if self.is_overtaken(&warnings) {
+            return true;
+        }
         let mut message = message;
         let id = edition.outer(message.id);
         if id != message.id {

@@ -13,7 +13,7 @@ use crate::{
 };
 
 /// Rows of the end that are judged by.
-const ROWS: usize = 8;
+pub(super) const ROWS: usize = 8;
 /// Messages larger than this are read again rather than kept.
 const KEPT_BYTES_MAX: usize = 1 << 20;
 
