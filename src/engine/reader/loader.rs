@@ -15,7 +15,7 @@ use super::{
 use crate::{
     engine::prepare,
     model::{Message, Part, Progress, Raw, Role, SourceLine, Warning},
-    transcript::{CHANGED_WORDS, Changes, Index, Indexer, OpenError, Transcript},
+    transcript::{CHANGED_WORDS, Changes, Index, Indexer, OpenError, Print, Transcript},
 };
 
 /// A file up to this size is indexed at once: about 20 ms.
@@ -55,8 +55,7 @@ pub(super) fn start(
     waker: Waker,
 ) -> io::Result<()> {
     let name = "letterpress-reader".to_owned();
-    let is_growing = growing.is_some();
-    let loader = Loader { mailbox, waker, editions: 0, generation: 0, is_growing };
+    let loader = Loader { mailbox, waker, editions: 0, generation: 0, print: None };
     std::thread::Builder::new().name(name).spawn(move || match growing {
         None => loader.read_once(open()),
         Some(growing) => Follower::new(loader, open, growing).run(),
@@ -84,7 +83,8 @@ pub(super) struct Loader {
     editions: u32,
     /// How many other files stood in this place before.
     pub(super) generation: u16,
-    is_growing: bool,
+    /// Of a file that may change: by what, and how much of it, it is known again.
+    pub(super) print: Option<(Print, u64)>,
 }
 
 impl Loader {
@@ -247,28 +247,27 @@ impl Loader {
             return true;
         }
         let (message, warnings) = read_message(transcript, &edition.index, row, prepare);
-        self.deliver(edition, Arc::new(message), warnings)
+        self.deliver(transcript, edition, Arc::new(message), warnings)
     }
 
-    /// True for what was read from a file that is no longer what it was. It is looked at
-    /// again, and what is shown of it stays until then.
-    fn is_overtaken(&self, warnings: &[Warning]) -> bool {
-        let is_overtaken =
-            self.is_growing && warnings.iter().any(|warning| warning.message == CHANGED_WORDS);
-        if is_overtaken {
-            self.mailbox.look();
-        }
-        is_overtaken
+    /// True while the file still holds what was indexed of it.
+    pub(super) fn is_intact(&self, transcript: &Transcript) -> bool {
+        let Some((print, len)) = &self.print else { return true };
+        transcript.extent().len >= *len && transcript.matches(print)
     }
 
     /// Hands over a message that was read. False when there was no room for it.
     pub(super) fn deliver(
         &self,
+        transcript: &Transcript,
         edition: &Edition,
         message: Arc<Message>,
         warnings: Vec<Warning>,
     ) -> bool {
-        if self.is_overtaken(&warnings) {
+        let has_changed = warnings.iter().any(|warning| warning.message == CHANGED_WORDS);
+        if has_changed && !self.is_intact(transcript) {
+            // What is shown of it stays until the new content is known.
+            self.mailbox.look();
             return true;
         }
         let mut message = message;

@@ -62,7 +62,7 @@ impl Recent {
         let (message, warnings) = read_message(transcript, &edition.index, row, prepare);
         let message = Arc::new(message);
         // Without room it is asked for when it is shown.
-        loader.deliver(edition, Arc::clone(&message), warnings);
+        loader.deliver(transcript, edition, Arc::clone(&message), warnings);
         message
     }
 }
