@@ -8,7 +8,7 @@
 //! - a file that was rotated, truncated, rewritten or replaced is opened anew, and what it
 //!   said before stays on screen until the new content is there;
 //! - a file or folder that vanishes, or a connection that drops, makes its conversations
-//!   [`Link::Lost`]; it is looked for until it is back;
+//!   [`Lost`](crate::model::activity::Link::Lost); it is looked for until it is back;
 //! - of more conversations than [`Config::most`] the most recently changed are followed.
 
 mod address;
