@@ -37,7 +37,7 @@
 //! | 1 | [`markdown`] | text → blocks: hygiene, sealed blocks and an open tail (pure) |
 //! | 1 | [`markup`] | terminal colours, tool tags, think tags (pure) |
 //! | 1 | [`tools`] | what a model may do: specs, policy, files, commands, pages, servers |
-//! | 1 | [`transcript`] | other applications' files: sniffed, indexed, read on demand |
+//! | 1 | [`transcript`] | other applications' files: sniffed, indexed, read on demand, growing |
 //! | 0 | [`model`] | ids, messages, blocks, tool-call states, rows (pure) |
 //! | 0 | [`perf`] | the clock, scopes, frames, reasons for them, memory, power |
 //!
@@ -57,8 +57,9 @@
 //! 5. **Sealed is final.** A sealed [`model::Block`] never changes; its galleys are laid
 //!    out once per [`layout::epoch::Epoch`]. (`markdown`, `sheet`)
 //! 6. **Incremental equals scratch.** Blocks after any chunking of a text equal the blocks
-//!    of the whole text ([`markdown::Stream`]); so do tool tags and wire frames.
-//!    (`markdown`, `markup`, `wire`)
+//!    of the whole text ([`markdown::Stream`]); so do tool tags, wire frames and the index
+//!    of a file that grows ([`transcript::Growth`]).
+//!    (`markdown`, `markup`, `wire`, `transcripts`)
 //! 7. **Nothing moves under the reader.** The place is a [`layout::Anchor`]: a slug and the
 //!    points inside it, in f64. What changes above is compensated in the same frame, and
 //!    any upward intent releases the end. (`sheet`, `chat`)
@@ -67,7 +68,8 @@
 //!    be seen. (`governor`, `hud`, `window`, `chat`, `minimap`,
 //!    `architecture`)
 //! 9. **Reading never fails.** A record that cannot be read costs that record and is shown
-//!    as a [`model::Raw`] with its line. (`transcripts`, `export`)
+//!    as a [`model::Raw`] with its line. What a source that grows ([`engine::follow`]) said
+//!    stays on screen until what it says now is known. (`transcripts`, `export`, `follow`)
 //! 10. **Showing touches nothing.** No network, no file, no program: only a click does, and
 //!     only through [`view::link_gate`]. (`architecture`, `link_gate`, `images`)
 //! 11. **Every cache is named, counted in bytes and purgeable.** Every queue is bounded.

@@ -58,6 +58,7 @@ pub use growth::{Changes, Grown, Growth};
 pub use index::{Branch, Index};
 pub use indexer::{Indexer, LastLine};
 pub use open::{OpenError, open, open_bytes, record_id, sniff};
+pub use read::CHANGED_WORDS;
 pub use spool::Spool;
 pub use standing::{Extent, Print, Standing, is_same_file};
 

@@ -38,7 +38,10 @@ const HOUSEKEEPING_SHOWN: [usize; 2] = [12 * 1024, 4 * 1024];
 #[derive(Clone, Copy, Debug)]
 struct Unreadable(&'static str);
 
-const CHANGED: Unreadable = Unreadable("the file changed since it was opened");
+const CHANGED: Unreadable = Unreadable(CHANGED_WORDS);
+
+/// The warning of a message whose records are no longer what they were when indexed.
+pub const CHANGED_WORDS: &str = "the file changed since it was opened";
 
 /// Reads one row.
 pub(super) fn message(

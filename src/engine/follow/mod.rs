@@ -8,12 +8,13 @@
 //! - a file that was rotated, truncated, rewritten or replaced is opened anew, and what it
 //!   said before stays on screen until the new content is there;
 //! - a file or folder that vanishes, or a connection that drops, makes its conversations
-//!   [`Link::Lost`]; it is looked for until it is back;
+//!   [`Lost`](crate::model::activity::Link::Lost); it is looked for until it is back;
 //! - of more conversations than [`Config::most`] the most recently changed are followed.
 
 mod address;
 mod agents;
 mod finder;
+mod followed;
 mod roots;
 mod stdin;
 mod wanted;
@@ -21,7 +22,7 @@ mod wanted;
 use std::{
     fmt,
     io::{self, Read},
-    path::{Path, PathBuf},
+    path::PathBuf,
     sync::{
         Arc,
         mpsc::{Receiver, SyncSender, sync_channel},
@@ -32,6 +33,7 @@ use tokio::runtime::Runtime;
 
 pub use self::{
     agents::agent_folders,
+    followed::{Followed, Origin},
     wanted::{FollowError, Wanted},
 };
 use self::{
@@ -40,14 +42,10 @@ use self::{
 };
 pub use super::watch::Notice;
 use super::{
-    FileSource, Waker,
+    Waker,
     reader::{self, Growing},
 };
 use crate::{
-    model::{
-        Source, Warning,
-        activity::{Link, Outline},
-    },
     transcript::Spool,
     wire::{FeedLimits, Http, HttpConfig},
 };
@@ -101,15 +99,6 @@ impl Config {
 /// Names one conversation as long as it is followed; never given to another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct FollowId(pub u64);
-
-/// Where a conversation comes from, for people.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Origin {
-    /// A short name: the file's, the host, or "standard input".
-    pub name: Arc<str>,
-    /// The whole path or address; passwords and queries are left out.
-    pub place: Arc<str>,
-}
 
 /// Conversations that are followed.
 pub struct Following {
@@ -193,9 +182,7 @@ impl Following {
             }
         }
         for followed in &mut self.followed {
-            let version = followed.source.poll();
-            self.version += u64::from(version != followed.version);
-            followed.version = version;
+            self.version += u64::from(followed.poll());
         }
         self.version
     }
@@ -373,128 +360,5 @@ impl fmt::Debug for Following {
             .field("watched", &self.watched)
             .field("conversations", &self.followed.len())
             .finish_non_exhaustive()
-    }
-}
-
-impl Origin {
-    fn new(name: &str, place: &str) -> Self {
-        Self { name: name.into(), place: place.into() }
-    }
-
-    fn of_file(path: &Path) -> Self {
-        let place = path.display().to_string();
-        match path.file_name() {
-            Some(name) => Self::new(&name.to_string_lossy(), &place),
-            None => Self::new(&place, &place),
-        }
-    }
-}
-
-/// One conversation that is followed.
-#[derive(Debug)]
-pub struct Followed {
-    id: FollowId,
-    origin: Origin,
-    source: FileSource,
-    version: u64,
-}
-
-impl Followed {
-    fn file(id: FollowId, path: PathBuf, waker: &Waker, config: Config) -> io::Result<Self> {
-        let origin = Origin::of_file(&path);
-        let growing = Growing { path: Some(path.clone()), ..config.growing() };
-        let source = FileSource::follow_file(path, Arc::clone(waker), config.reader(), growing)?;
-        Ok(Self { id, origin, source, version: 0 })
-    }
-
-    fn spooled(
-        id: FollowId,
-        origin: Origin,
-        spool: &Spool,
-        waker: &Waker,
-        config: Config,
-    ) -> io::Result<(Self, reader::Arrivals)> {
-        let (source, arrivals) = FileSource::follow_spool(
-            &origin.name,
-            spool.clone(),
-            Arc::clone(waker),
-            config.reader(),
-            config.growing(),
-        )?;
-        Ok((Self { id, origin, source, version: 0 }, arrivals))
-    }
-
-    /// Its name as long as it is followed.
-    #[must_use]
-    pub fn id(&self) -> FollowId {
-        self.id
-    }
-
-    /// Its own title, else the beginning of its newest prompt, else the file's name or the
-    /// host.
-    #[must_use]
-    pub fn title(&self) -> Arc<str> {
-        let own = self.source.title().or_else(|| self.outline().prompt.clone());
-        own.unwrap_or_else(|| Arc::clone(&self.origin.name))
-    }
-
-    /// Where it comes from.
-    #[must_use]
-    pub fn origin(&self) -> &Origin {
-        &self.origin
-    }
-
-    /// The last part of the folder that the agent works in, when its records say.
-    #[must_use]
-    pub fn project(&self) -> Option<&str> {
-        self.source.project().map(|project| &**project)
-    }
-
-    /// The model that spoke last.
-    #[must_use]
-    pub fn model(&self) -> Option<&str> {
-        self.outline().model.as_deref()
-    }
-
-    /// When the newest thing happened, in milliseconds since 1970: by the newest record that
-    /// has a time, else by the file's.
-    #[must_use]
-    pub fn last_event_ms(&self) -> Option<i64> {
-        self.outline().last_event_ms
-    }
-
-    /// What [`state`](crate::model::activity::state) judges.
-    #[must_use]
-    pub fn outline(&self) -> &Outline {
-        self.source.outline()
-    }
-
-    /// Whether its source is there.
-    #[must_use]
-    pub fn link(&self) -> &Link {
-        self.source.link()
-    }
-
-    /// Its messages. Rows keep their ids while the source only grows.
-    pub fn source(&mut self) -> &mut dyn Source {
-        &mut self.source
-    }
-
-    /// Lines that were read since it is followed, of all files that stood in its place, each
-    /// counted when it was complete.
-    #[must_use]
-    pub fn lines_read(&self) -> u64 {
-        self.source.lines_read()
-    }
-
-    /// True when its newest message is ready to be shown, or there is none.
-    #[must_use]
-    pub fn is_ready(&self) -> bool {
-        self.source.ready()
-    }
-
-    /// What was met and survived while reading it.
-    pub fn warnings(&self) -> impl Iterator<Item = &Warning> {
-        self.source.warnings()
     }
 }

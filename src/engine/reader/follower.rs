@@ -10,7 +10,7 @@ use super::{
     Growing,
     loader::{Loader, Open},
     mailbox::{Edition, Wish, Work},
-    recent::Recent,
+    recent::{self, Recent},
 };
 use crate::{
     engine::{
@@ -22,7 +22,7 @@ use crate::{
         activity::{Link, Outline},
     },
     perf,
-    transcript::{Changes, Extent, Grown, Growth, OpenError, Print, Standing, Transcript},
+    transcript::{Changes, Extent, Grown, Growth, OpenError, Standing, Transcript},
 };
 
 /// Between two looks at a file: what is appended meanwhile is taken together.
@@ -60,7 +60,6 @@ struct Stand {
     growth: Growth,
     edition: Edition,
     recent: Recent,
-    print: Print,
     /// What was looked at last.
     extent: Extent,
     /// The index takes no more: it has to be built anew, not before this.
@@ -198,13 +197,12 @@ impl Follower {
             }
         };
         let edition = self.loader.publish(growth.index(), None);
-        let print = transcript.print(growth.read_to());
+        self.remember(&transcript, &growth);
         let mut stand = Stand {
             transcript,
             growth,
             edition,
             recent: Recent::default(),
-            print,
             extent,
             rebuild_at: None,
             rebuild_rest: Duration::ZERO,
@@ -214,7 +212,12 @@ impl Follower {
         self.set_link(Link::Live);
         self.await_line_end(&mut stand, !was_written_lately(&extent));
         self.tell(&mut stand);
-        self.loader.complete(&stand.transcript, &stand.edition, is_shown);
+        let shown_rows = match (is_shown, self.how.outline) {
+            (true, _) => stand.edition.index.len(),
+            (false, true) => recent::ROWS,
+            (false, false) => 0,
+        };
+        self.loader.complete(&stand.transcript, &stand.edition, shown_rows);
         Some(stand)
     }
 
@@ -226,36 +229,33 @@ impl Follower {
             // What was written to it before is still read.
             Standing::Replaced | Standing::Gone(_) => stand.transcript.extent(),
         };
-        let has_more = extent.len > stand.growth.read_to();
-        let has_less = stand.growth.start() < stand.transcript.first_byte();
-        if extent != stand.extent || has_more || has_less {
-            let is_same =
-                extent.len >= stand.growth.read_to() && stand.transcript.matches(&stand.print);
-            if !is_same && let Ok(other) = (self.open)() {
+        if !self.loader.is_intact(&stand.transcript) {
+            if let Ok(other) = (self.open)() {
                 self.loader.generation = self.loader.generation.wrapping_add(1);
                 return Next::Other(other);
             }
-            if is_same {
-                stand.extent = extent;
-                if !self.read_on(stand, extent.len) {
-                    return Next::End;
-                }
+            return self.settle(standing);
+        }
+        let has_more = extent.len > stand.growth.read_to();
+        let has_less = stand.growth.start() < stand.transcript.first_byte();
+        if extent != stand.extent || has_more || has_less {
+            stand.extent = extent;
+            if !self.read_on(stand, extent.len) {
+                return Next::End;
             }
         }
-        self.settle(stand, standing)
+        self.settle(standing)
     }
 
     /// Notes whether the file is there, and goes over to another in its place.
-    fn settle(&mut self, stand: &Stand, standing: Standing) -> Next {
+    fn settle(&mut self, standing: Standing) -> Next {
         match standing {
             Standing::There(_) => self.set_link(Link::Live),
             Standing::Gone(why) => self.lose(&why),
             Standing::Replaced => match (self.open)() {
                 Ok(next) => {
                     // A program that writes a file anew and renames it goes on with the same.
-                    let goes_on =
-                        next.len_bytes() >= stand.growth.read_to() && next.matches(&stand.print);
-                    if !goes_on {
+                    if !self.loader.is_intact(&next) {
                         self.loader.generation = self.loader.generation.wrapping_add(1);
                     }
                     return Next::Other(next);
@@ -314,7 +314,7 @@ impl Follower {
                 break;
             }
         }
-        stand.print = stand.transcript.print(stand.growth.read_to());
+        self.remember(&stand.transcript, &stand.growth);
         if has_more {
             self.await_line_end(stand, false);
         }
@@ -323,6 +323,12 @@ impl Follower {
             self.tell(stand);
         }
         true
+    }
+
+    /// Notes by what the file is known again.
+    fn remember(&mut self, transcript: &Transcript, growth: &Growth) {
+        let len = growth.read_to();
+        self.loader.print = Some((transcript.print(len), len));
     }
 
     fn publish(&mut self, stand: &mut Stand, changes: &Changes) {
@@ -370,7 +376,7 @@ impl Follower {
         stand.gave_up = false;
         stand.edition = self.loader.publish(stand.growth.index(), None);
         stand.recent = Recent::default();
-        stand.print = stand.transcript.print(stand.growth.read_to());
+        self.remember(&stand.transcript, &stand.growth);
         stand.rebuild_at = None;
         stand.rebuild_rest = perf::now().saturating_duration_since(began) * REBUILD_REST;
         self.await_line_end(stand, false);
@@ -406,7 +412,7 @@ impl Follower {
             self.window = wider.filter(|window| *window <= WINDOW_MAX);
             stand.rebuild_at = Some(perf::now());
         }
-        if stand.is_intact() {
+        if self.loader.is_intact(&stand.transcript) {
             self.loader.serve(&stand.transcript, wish);
         } else {
             // What is shown stays, and what is not there will come from the new content.
@@ -445,12 +451,6 @@ impl Follower {
 const MARGIN: u64 = 256 * 1024;
 
 impl Stand {
-    /// True while the file still holds what is indexed.
-    fn is_intact(&self) -> bool {
-        self.transcript.extent().len >= self.growth.read_to()
-            && self.transcript.matches(&self.print)
-    }
-
     fn plan_rebuild(&mut self) {
         if self.rebuild_at.is_none() {
             self.rebuild_at = Some(perf::now() + self.rebuild_rest);

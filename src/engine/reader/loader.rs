@@ -15,7 +15,7 @@ use super::{
 use crate::{
     engine::prepare,
     model::{Message, Part, Progress, Raw, Role, SourceLine, Warning},
-    transcript::{Changes, Index, Indexer, OpenError, Transcript},
+    transcript::{CHANGED_WORDS, Changes, Index, Indexer, OpenError, Print, Transcript},
 };
 
 /// A file up to this size is indexed at once: about 20 ms.
@@ -55,7 +55,7 @@ pub(super) fn start(
     waker: Waker,
 ) -> io::Result<()> {
     let name = "letterpress-reader".to_owned();
-    let loader = Loader { mailbox, waker, editions: 0, generation: 0 };
+    let loader = Loader { mailbox, waker, editions: 0, generation: 0, print: None };
     std::thread::Builder::new().name(name).spawn(move || match growing {
         None => loader.read_once(open()),
         Some(growing) => Follower::new(loader, open, growing).run(),
@@ -83,6 +83,8 @@ pub(super) struct Loader {
     editions: u32,
     /// How many other files stood in this place before.
     pub(super) generation: u16,
+    /// Of a file that may change: by what, and how much of it, it is known again.
+    pub(super) print: Option<(Print, u64)>,
 }
 
 impl Loader {
@@ -101,7 +103,7 @@ impl Loader {
         let indexer = transcript.indexer();
         let Some(indexer) = self.index_behind(&transcript, indexer, tail) else { return };
         let full = self.publish(indexer.finish(), None);
-        self.complete(&transcript, &full, is_shown);
+        self.complete(&transcript, &full, if is_shown { full.index.len() } else { 0 });
         loop {
             match self.mailbox.wait_for_work(None) {
                 Work::Serve(wish) => self.serve(&transcript, &wish),
@@ -111,11 +113,10 @@ impl Loader {
         }
     }
 
-    /// Says that everything is indexed, with the newest messages unless they are shown.
-    pub(super) fn complete(&self, transcript: &Transcript, full: &Edition, is_shown: bool) {
-        if !is_shown {
-            self.serve_first(transcript, full);
-        }
+    /// Says that everything is indexed, with the newest messages but for those that are
+    /// shown already.
+    pub(super) fn complete(&self, transcript: &Transcript, full: &Edition, shown_rows: usize) {
+        self.serve_first(transcript, full, shown_rows);
         self.mailbox.progress(Progress::Complete);
         (self.waker)();
     }
@@ -137,7 +138,7 @@ impl Loader {
             index = transcript.tail(window);
         }
         let edition = self.publish(index, None);
-        self.serve_first(transcript, &edition);
+        self.serve_first(transcript, &edition, 0);
         Some(Tail { edition, window })
     }
 
@@ -207,10 +208,11 @@ impl Loader {
     }
 
     /// Reads what the first screen shows, before anybody could have asked for it.
-    fn serve_first(&self, transcript: &Transcript, edition: &Edition) {
+    fn serve_first(&self, transcript: &Transcript, edition: &Edition, shown_rows: usize) {
         let mut lines = 0;
-        for row in (0..edition.index.len()).rev().take(FIRST_ROWS_MAX) {
-            if self.mailbox.is_closed() || !self.read(transcript, edition, row) {
+        for (count, row) in (0..edition.index.len()).rev().take(FIRST_ROWS_MAX).enumerate() {
+            let is_shown = count < shown_rows;
+            if self.mailbox.is_closed() || !is_shown && !self.read(transcript, edition, row) {
                 break;
             }
             lines += usize::from(edition.index.row(row).lines).max(1);
@@ -245,16 +247,29 @@ impl Loader {
             return true;
         }
         let (message, warnings) = read_message(transcript, &edition.index, row, prepare);
-        self.deliver(edition, Arc::new(message), warnings)
+        self.deliver(transcript, edition, Arc::new(message), warnings)
+    }
+
+    /// True while the file still holds what was indexed of it.
+    pub(super) fn is_intact(&self, transcript: &Transcript) -> bool {
+        let Some((print, len)) = &self.print else { return true };
+        transcript.extent().len >= *len && transcript.matches(print)
     }
 
     /// Hands over a message that was read. False when there was no room for it.
     pub(super) fn deliver(
         &self,
+        transcript: &Transcript,
         edition: &Edition,
         message: Arc<Message>,
         warnings: Vec<Warning>,
     ) -> bool {
+        let has_changed = warnings.iter().any(|warning| warning.message == CHANGED_WORDS);
+        if has_changed && !self.is_intact(transcript) {
+            // What is shown of it stays until the new content is known.
+            self.mailbox.look();
+            return true;
+        }
         let mut message = message;
         let id = edition.outer(message.id);
         if id != message.id {

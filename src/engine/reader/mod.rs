@@ -2,6 +2,8 @@
 
 mod cache;
 mod follower;
+mod fresh;
+mod growing;
 mod loader;
 mod mailbox;
 mod reading;
@@ -9,19 +11,20 @@ mod recent;
 mod sums;
 
 use std::{
-    collections::HashMap,
     fmt, io,
     ops::Range,
     path::{Path, PathBuf},
-    sync::{Arc, Weak},
+    sync::Arc,
     time::Duration,
 };
 
+pub(super) use self::growing::{Arrivals, Growing};
 pub use self::loader::read_message;
 use self::{
     cache::{Cache, Need},
+    fresh::Fresh,
     loader::Open,
-    mailbox::{Changed, Edition, Mailbox, News, Page, Pulse, Wish},
+    mailbox::{Edition, Mailbox, News, Page, Pulse, Wish},
     reading::FileReading,
 };
 use super::watch::Notice;
@@ -62,37 +65,6 @@ pub struct FileSource {
     link: Link,
 }
 
-/// Which messages that are kept say what the newest index knows.
-#[derive(Default)]
-struct Fresh {
-    /// Those read with this edition or a later one, as far as only some changed since.
-    since: u32,
-    /// The editions in which messages changed.
-    changed: HashMap<MessageId, u32>,
-}
-
-/// More changed messages than this are not told apart.
-const CHANGED_MAX: usize = 4096;
-
-impl Fresh {
-    fn note(&mut self, edition: &Edition) {
-        match &edition.changed {
-            Changed::Only(ids) if self.changed.len() + ids.len() <= CHANGED_MAX => {
-                self.changed.extend(ids.iter().map(|id| (*id, edition.number)));
-            }
-            Changed::Only(_) | Changed::All => {
-                self.since = edition.number;
-                self.changed.clear();
-            }
-        }
-    }
-
-    /// The oldest edition whose reading of a message still holds.
-    fn needed(&self, id: MessageId) -> u32 {
-        self.changed.get(&id).copied().unwrap_or(self.since)
-    }
-}
-
 /// How a source is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Config {
@@ -104,40 +76,6 @@ impl Default for Config {
     fn default() -> Self {
         Self { cache_bytes: 8 * 1024 * 1024 }
     }
-}
-
-/// Tells a source that follows a spool what happens to that.
-pub(super) struct Arrivals {
-    mailbox: Weak<Mailbox>,
-    waker: Waker,
-}
-
-impl Arrivals {
-    /// Something has arrived. False when nobody waits for it any more.
-    pub(super) fn arrived(&self) -> bool {
-        let mailbox = self.mailbox.upgrade();
-        mailbox.inspect(|mailbox| mailbox.look()).is_some()
-    }
-
-    /// Whether more can arrive.
-    pub(super) fn link(&self, link: Link) {
-        if let Some(mailbox) = self.mailbox.upgrade() {
-            mailbox.link(link);
-            (self.waker)();
-        }
-    }
-}
-
-/// How a source that grows is followed.
-#[derive(Clone, Debug)]
-pub(super) struct Growing {
-    /// The file to watch; none for what arrives otherwise.
-    pub(super) path: Option<PathBuf>,
-    pub(super) notice: Notice,
-    /// How much of its end is indexed; none for all of it.
-    pub(super) window_bytes: Option<u64>,
-    /// Whether to say what the agent is doing.
-    pub(super) outline: bool,
 }
 
 /// Rows that are being read, of the edition they were asked in.
@@ -220,7 +158,7 @@ impl FileSource {
         let open: Open = Box::new(move || spool.open(&file));
         let source = Self::start(path, Arc::clone(&waker), config, open, Some(growing))?;
         let mailbox = Arc::downgrade(&source.mailbox);
-        Ok((source, Arrivals { mailbox, waker }))
+        Ok((source, Arrivals::new(mailbox, waker)))
     }
 
     /// Opens a transcript that is part of the program, under a name of its own.

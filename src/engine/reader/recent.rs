@@ -13,7 +13,7 @@ use crate::{
 };
 
 /// Rows of the end that are judged by.
-const ROWS: usize = 8;
+pub(super) const ROWS: usize = 8;
 /// Messages larger than this are read again rather than kept.
 const KEPT_BYTES_MAX: usize = 1 << 20;
 
@@ -62,7 +62,7 @@ impl Recent {
         let (message, warnings) = read_message(transcript, &edition.index, row, prepare);
         let message = Arc::new(message);
         // Without room it is asked for when it is shown.
-        loader.deliver(edition, Arc::clone(&message), warnings);
+        loader.deliver(transcript, edition, Arc::clone(&message), warnings);
         message
     }
 }

@@ -45,7 +45,8 @@ const FOLDERS_MAX: usize = 1024;
 /// The one watcher of this process for each way to notice.
 pub(super) struct Watch {
     notice: Notice,
-    table: Mutex<Table>,
+    /// Shared with the system's thread, which must not keep the watcher itself.
+    table: Arc<Mutex<Table>>,
     /// None where the system gives none. Never locked while the table is: its own thread
     /// takes the table, and waits for no answer of ours.
     system: Mutex<Option<RecommendedWatcher>>,
@@ -75,15 +76,15 @@ impl Watch {
     fn start(notice: Notice) -> Arc<Self> {
         let watch = Arc::new(Self {
             notice,
-            table: Mutex::default(),
+            table: Arc::default(),
             system: Mutex::new(None),
             pulse: Mutex::new(None),
         });
         if notice != Notice::Polling {
-            let ours = Arc::downgrade(&watch);
+            let table = Arc::downgrade(&watch.table);
             let handler = move |event: notify::Result<notify::Event>| {
-                if let Some(watch) = ours.upgrade() {
-                    watch.noticed(event);
+                if let Some(table) = table.upgrade() {
+                    noticed(&table, event);
                 }
             };
             // Without notices all is looked at.
@@ -146,24 +147,25 @@ impl Watch {
             watcher.unwatch(folder).ok();
         }
     }
+}
 
-    fn noticed(&self, event: notify::Result<notify::Event>) {
-        let event = match event {
-            Ok(event) if is_own_doing(event.kind) => return,
-            Ok(event) if event.need_rescan() || event.paths.is_empty() => None,
-            Ok(event) => Some(event),
-            Err(_unknown) => None,
-        };
-        let calls = match &event {
-            None => self.table.lock().everybody(),
-            Some(event) => {
-                let table = self.table.lock();
-                event.paths.iter().flat_map(|path| table.interested(path)).collect()
-            }
-        };
-        for (call, path) in calls {
-            call(path.as_deref());
+/// Tells all whom a notice of the system concerns.
+fn noticed(table: &Mutex<Table>, event: notify::Result<notify::Event>) {
+    let event = match event {
+        Ok(event) if is_own_doing(event.kind) => return,
+        Ok(event) if event.need_rescan() || event.paths.is_empty() => None,
+        Ok(event) => Some(event),
+        Err(_unknown) => None,
+    };
+    let calls = match &event {
+        None => table.lock().everybody(),
+        Some(event) => {
+            let table = table.lock();
+            event.paths.iter().flat_map(|path| table.interested(path)).collect()
         }
+    };
+    for (call, path) in calls {
+        call(path.as_deref());
     }
 }
 
