@@ -39,7 +39,11 @@ fn run(command: Command) -> Result<()> {
         Command::Render(args) => say_written(&render::run(&args, &Letterpress)?),
         Command::Export(args) => export::run(&args.into()).map(|_summary| ()),
         Command::Synth(args) => synth::run(args.into()),
-        Command::Profile(args) => print(&profile::run(&args, &Letterpress)?),
+        Command::Profile(args) => {
+            let outcome = profile::run(&args, &Letterpress)?;
+            print(&outcome.text)?;
+            outcome.verdict
+        }
         Command::Watch(args) => {
             watch::run(&args, has_display())?.map_or(Ok(()), |picture| say_written(&picture))
         }

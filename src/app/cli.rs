@@ -92,7 +92,7 @@ pub fn parse_from(
         Some(Word::Render(render)) => Command::Render(render),
         Some(Word::Export(export)) => Command::Export(export),
         Some(Word::Synth(synth)) => Command::Synth(synth),
-        Some(Word::Profile(profile)) => Command::Profile(profile),
+        Some(Word::Profile(profile)) => Command::Profile(profile.checked()?),
         Some(Word::Watch(watch)) => Command::Watch(watch),
     };
     Ok(Invocation { general: line.general, command })
@@ -340,7 +340,7 @@ impl From<Synth> for synth::Request {
 #[derive(Args, Clone, Debug, PartialEq)]
 pub struct Profile {
     /// The transcript.
-    #[arg(required_unless_present = "synthetic", conflicts_with = "synthetic")]
+    #[arg(conflicts_with = "synthetic")]
     pub file: Option<PathBuf>,
     /// A made-up history of N messages instead of a file.
     #[arg(long, value_name = "N")]
@@ -348,9 +348,10 @@ pub struct Profile {
     /// What is done to it.
     #[arg(long, value_enum, default_value_t = Scenario::All)]
     pub scenario: Scenario,
-    /// What draws it; otherwise retained, and with `--scenario all` each in turn.
-    #[arg(long, value_enum)]
-    pub renderer: Option<Renderer>,
+    /// What draws it: may be given more than once, or all. Otherwise retained, and with
+    /// `--scenario all` each in turn.
+    #[arg(long, value_name = "retained|replay|commonmark|all", value_parser = renderers)]
+    pub renderer: Vec<Renderers>,
     /// Frames to measure in each scenario instead of the scenario's own number.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     pub frames: Option<u32>,
@@ -360,6 +361,10 @@ pub struct Profile {
     /// Characters of it that arrive in each frame.
     #[arg(long, value_name = "N", default_value_t = 96)]
     pub chars_per_frame: usize,
+    /// Length of the giant message; the giant result is ten times as long.
+    #[arg(long, value_name = "N", default_value_t = 10_000_000,
+          value_parser = giant_bytes)]
+    pub giant_bytes: usize,
     /// Width and height in points.
     #[arg(long, value_name = "WxH", default_value = "1400x900", value_parser = size)]
     pub size: [u32; 2],
@@ -369,6 +374,46 @@ pub struct Profile {
     /// Print JSON instead of a table.
     #[arg(long)]
     pub json: bool,
+    /// Measure in a window, with scrolling that comes as events.
+    #[arg(long)]
+    pub window: bool,
+    /// Also write what was done when, for chrome://tracing and Perfetto.
+    #[arg(long, value_name = "OUT.json")]
+    pub trace: Option<PathBuf>,
+    /// Also draw how the times of frames are distributed.
+    #[arg(long, value_name = "OUT.png")]
+    pub plot: Option<PathBuf>,
+    /// Measure nothing: hold what --json printed after a change against what it printed
+    /// before. Exit code 1 when something got worse.
+    #[arg(long, num_args = 2, value_names = ["BEFORE.json", "AFTER.json"], conflicts_with_all =
+        ["file", "synthetic", "scenario", "renderer", "frames", "window", "trace", "plot"])]
+    pub compare: Vec<PathBuf>,
+    /// How much longer a frame may take before it got worse, in percent.
+    #[arg(long, value_name = "PERCENT", default_value = "20", value_parser = threshold)]
+    pub threshold: f64,
+}
+
+impl Profile {
+    /// What clap cannot say: giants are made up, so they alone need no file.
+    fn checked(self) -> Result<Self, Stop> {
+        let has_subject = self.file.is_some()
+            || self.synthetic.is_some()
+            || self.scenario == Scenario::Giant
+            || !self.compare.is_empty();
+        if has_subject {
+            return Ok(self);
+        }
+        Err(Stop::Wrong(Error::usage("name a transcript, or --synthetic N", "")))
+    }
+}
+
+/// The renderers that one word of the command line names.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Renderers {
+    /// This one.
+    One(Renderer),
+    /// Each in turn.
+    All,
 }
 
 /// `letterpress watch`.
@@ -447,6 +492,10 @@ pub enum Scenario {
     Resize,
     /// Nothing happens.
     Idle,
+    /// A message of 10 MB, and a tool's result of 100 MB, which are made up.
+    Giant,
+    /// What is held after opening, reading and flinging through all of it.
+    Memory,
     /// Each of these.
     All,
 }
@@ -470,6 +519,32 @@ fn size(text: &str) -> Result<[u32; 2], String> {
     text.split_once(['x', 'X', '×'])
         .and_then(|(width, height)| Some([side(width)?, side(height)?]))
         .ok_or_else(|| format!("write WIDTHxHEIGHT, each from 16 to {SIDE_MAX}"))
+}
+
+fn renderers(text: &str) -> Result<Renderers, String> {
+    match text {
+        "all" => Ok(Renderers::All),
+        word => Renderer::from_str(word, false)
+            .map(Renderers::One)
+            .map_err(|_unknown| "write retained, replay, commonmark or all".to_owned()),
+    }
+}
+
+/// Ten times this fits on any disk.
+const GIANT_MAX: usize = 1_000_000_000;
+
+fn giant_bytes(text: &str) -> Result<usize, String> {
+    text.parse()
+        .ok()
+        .filter(|bytes| (1..=GIANT_MAX).contains(bytes))
+        .ok_or_else(|| format!("write a number from 1 to {GIANT_MAX}"))
+}
+
+fn threshold(text: &str) -> Result<f64, String> {
+    text.parse()
+        .ok()
+        .filter(|percent| (0.0..=1000.0).contains(percent))
+        .ok_or_else(|| "write a number from 0 to 1000".to_owned())
 }
 
 fn scale(text: &str) -> Result<f32, String> {

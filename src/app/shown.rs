@@ -127,6 +127,14 @@ impl Subject for Shown {
         }
     }
 
+    fn go_to(&mut self, message: u64) {
+        let row = usize::try_from(message).unwrap_or(usize::MAX);
+        match &mut self.reference {
+            Some(reference) => reference.go_to_row(row),
+            None => self.view.jump(Jump::Row(row)),
+        }
+    }
+
     fn begin_reply(&mut self, text: &str) {
         self.source.begin(text);
         match &mut self.reference {

@@ -7,8 +7,10 @@ mod gauges;
 mod histogram;
 mod memory;
 mod power;
+mod processor;
 mod reasons;
 mod samples;
+mod spans;
 mod stages;
 
 use std::time::Instant;
@@ -18,8 +20,10 @@ pub use gauges::{Gauges, clear_gauges, gauges, set_gauges};
 pub use histogram::Histogram;
 pub use memory::{peak_rss_bytes, reset_peak_rss, rss_bytes};
 pub use power::{Power, power, power_in};
+pub use processor::processor_time;
 pub use reasons::{Reason, Requests, Tally};
 pub use samples::{Samples, Summary};
+pub use spans::{Recording, SPANS_MAX, Span, is_recording, record, span, take_recording};
 pub use stages::{Scope, Stage, enable, is_enabled, take_stages};
 
 /// The clock. Everything else that needs a time asks here, so that pure layers can be

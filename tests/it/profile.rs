@@ -69,6 +69,10 @@ impl Subject for Page {
         self.offset = (self.offset + points).max(0.0);
     }
 
+    fn go_to(&mut self, message: u64) {
+        self.offset = message as f64 * LINE_POINTS;
+    }
+
     fn begin_reply(&mut self, text: &str) {
         self.reply = text.chars().collect();
         self.lines.push(String::new());

@@ -248,14 +248,14 @@ impl Offscreen {
         self.repaints.frame_begins();
         let mut clock = Clock::start();
         let mut output = self.context.run_ui(input, ui);
-        stats.ui = clock.lap();
+        stats.ui = clock.lap("ui");
         let shapes = std::mem::take(&mut output.shapes);
         let primitives = self.context.tessellate(shapes, output.pixels_per_point);
-        stats.tessellate = clock.lap();
+        stats.tessellate = clock.lap("tessellate");
         let (vertices, mesh_bytes) = mesh_size(&primitives);
         stats.vertices = vertices;
         stats.uploaded_bytes = mesh_bytes + self.uniform_bytes(output.pixels_per_point);
-        clock.lap();
+        clock.skip();
         self.record(primitives, &mut output, &mut clock, &mut stats);
         let root = output.viewport_output.get(&ViewportId::ROOT);
         stats.repaint_after = root.map_or(Duration::MAX, |viewport| viewport.repaint_delay);
@@ -285,7 +285,7 @@ impl Offscreen {
         self.encoded = renderer.update_buffers(device, queue, &mut encoder, &primitives, &screen);
         stats.printed_bytes = printed_bytes(self.printer.as_ref()) - printed_before;
         stats.uploaded_bytes += stats.printed_bytes;
-        stats.upload = clock.lap();
+        stats.upload = clock.lap("upload");
 
         let background = self.context.global_style().visuals.panel_fill;
         let stopwatch = self.stopwatch.as_ref().filter(|_| self.times_gpu);
@@ -303,7 +303,7 @@ impl Offscreen {
             renderer.free_texture(&id);
         }
         drop(primitives);
-        stats.encode = clock.lap();
+        stats.encode = clock.lap("encode");
     }
 
     /// Rasterises the newest frame and waits until the driver is done.
@@ -314,6 +314,7 @@ impl Offscreen {
         if self.encoded.is_empty() {
             return Ok(());
         }
+        perf::scope!("rasterise");
         self.gpu.state.queue.submit(self.encoded.drain(..));
         target::wait(&self.gpu.state.device)?;
         let stopwatch = self.stopwatch.as_ref().filter(|_| self.times_gpu);
@@ -426,11 +427,17 @@ impl Clock {
         Self(perf::now())
     }
 
-    fn lap(&mut self) -> Duration {
-        let now = perf::now();
-        let lap = now.saturating_duration_since(self.0);
-        self.0 = now;
-        lap
+    /// The time since the last lap, for a stage of the frame.
+    fn lap(&mut self, stage: &'static str) -> Duration {
+        let began = self.0;
+        self.skip();
+        perf::span(stage, began, self.0);
+        self.0.saturating_duration_since(began)
+    }
+
+    /// Begins the next lap here: what was done since is no stage's.
+    fn skip(&mut self) {
+        self.0 = perf::now();
     }
 }
 

@@ -16,6 +16,8 @@ pub trait Subject {
     /// Moves towards the end by so many points, or back by a negative number. Takes
     /// effect with the next [`Subject::ui`].
     fn scroll_by(&mut self, points: f64);
+    /// Goes to a message, counted from 0. Takes effect with the next [`Subject::ui`].
+    fn go_to(&mut self, message: u64);
     /// Begins a reply below the conversation and goes to its end.
     fn begin_reply(&mut self, text: &str);
     /// Lets so many characters of the reply arrive. False once it is whole.

@@ -5,103 +5,96 @@
 //! measurements, so that queues do not grow and the driver's threads do not compete with
 //! the frame that is measured. Each scenario runs in a context and on a device of its own
 //! that have shown the empty document before the file is opened.
+//!
+//! Cases that weigh memory run first, whatever their place in the report: what a process
+//! has once held, its allocator keeps, and later growth would hide in it.
 
+mod budget;
+mod case;
+mod compare;
+mod giant;
+mod plot;
 mod report;
 mod scenario;
+mod script;
 mod stage;
+mod table;
+mod trace;
+mod window;
+mod wire;
 
-use std::{
-    io::{self, BufWriter, IsTerminal as _, Write as _},
-    path::Path,
-};
-
-use tempfile::NamedTempFile;
+use std::io::{self, IsTerminal as _, Write as _};
 
 use self::{
+    case::{Case, Files, Setting},
     report::Report,
-    scenario::{Plan, Reply},
 };
 use super::{
-    cli::{self, Renderer, Scenario},
-    error::{Error, Result, io_words},
+    cli,
+    error::{Error, Result},
     offscreen::Host,
-    synth,
 };
+use crate::perf;
 
-/// Measures and gives what is to be printed.
+/// What is to be printed, and how the command ends when it is.
+#[derive(Debug)]
+pub struct Outcome {
+    /// A table or JSON, for stdout.
+    pub text: String,
+    /// Why it is no success although there is a result: something got worse.
+    pub verdict: Result<()>,
+}
+
+/// Measures, or compares what was measured.
 ///
 /// # Errors
-/// No GPU, a file that cannot be opened, or one that does not come.
-pub fn run(args: &cli::Profile, host: &dyn Host) -> Result<String> {
-    let generated = args.synthetic.map(generate).transpose()?;
-    let file = match (&generated, &args.file) {
-        (Some(generated), _) => generated.path(),
-        (None, Some(file)) => file,
-        (None, None) => return Err(Error::usage("no file to measure with", "")),
+/// No GPU, a file that cannot be opened or written, or one that does not come.
+pub fn run(args: &cli::Profile, host: &dyn Host) -> Result<Outcome> {
+    if let [before, after] = args.compare.as_slice() {
+        return compare::run(before, after, args);
+    }
+    let files = Files::of(args)?;
+    let setting = Setting::of(args);
+    if args.trace.is_some() {
+        drop(perf::take_recording());
+        perf::record(true);
+    }
+    let reports = measure(args, &files, &setting, host);
+    perf::record(false);
+    let reports = reports?;
+    if let Some(path) = &args.trace {
+        trace::write(path, &reports, &perf::take_recording())?;
+    }
+    if let Some(path) = &args.plot {
+        plot::draw(path, &reports, &setting)?;
+    }
+    let text = if args.json { wire::json(&reports) } else { table::table(&reports) };
+    Ok(Outcome { text, verdict: Ok(()) })
+}
+
+/// The reports in the order of the cases.
+fn measure(
+    args: &cli::Profile,
+    files: &Files,
+    setting: &Setting,
+    host: &dyn Host,
+) -> Result<Vec<Report>> {
+    let cases = case::cases(args, files);
+    let mut order: Vec<usize> = (0..cases.len()).collect();
+    order.sort_by_key(|case| !cases[*case].weighs_memory());
+    let in_order: Vec<&Case> = order.iter().map(|case| &cases[*case]).collect();
+    let reports = if args.window {
+        window::run(&in_order, setting, host)?
+    } else {
+        let run = |case: &&Case| {
+            say(&format!("{} with {} …", case.name, case.renderer.name()));
+            scenario::run(case, setting, host)
+        };
+        in_order.iter().map(run).collect::<Result<Vec<_>>>()?
     };
-    let reports = measure(args, file, host)?;
-    Ok(if args.json { report::json(&reports) } else { report::table(&reports) })
-}
-
-fn measure(args: &cli::Profile, file: &Path, host: &dyn Host) -> Result<Vec<Report>> {
-    let mut reports = Vec::new();
-    for &renderer in renderers(args) {
-        for &scenario in scenarios(&args.scenario) {
-            say(&format!("{} with {} …", scenario_name(scenario), renderer_name(renderer)));
-            let plan = Plan {
-                scenario,
-                renderer,
-                file,
-                frames: args.frames,
-                reply: Reply { bytes: args.reply_bytes, chars_per_frame: args.chars_per_frame },
-                size: args.size,
-                scale: args.scale,
-            };
-            reports.push(scenario::run(&plan, host)?);
-        }
-    }
-    Ok(reports)
-}
-
-/// All scenarios are for comparing, so each renderer runs them, unless one was named.
-fn renderers(args: &cli::Profile) -> &[Renderer] {
-    match &args.renderer {
-        Some(renderer) => std::slice::from_ref(renderer),
-        None if args.scenario == Scenario::All => {
-            &[Renderer::Retained, Renderer::Replay, Renderer::Commonmark]
-        }
-        None => &[Renderer::Retained],
-    }
-}
-
-fn scenarios(chosen: &Scenario) -> &[Scenario] {
-    use Scenario::{All, Fling, Idle, Open, Resize, Scroll, Stream};
-    match chosen {
-        All => &[Open, Scroll, Fling, Stream, Resize, Idle],
-        Open | Scroll | Fling | Stream | Resize | Idle => std::slice::from_ref(chosen),
-    }
-}
-
-/// A scenario's name on the command line and in reports.
-fn scenario_name(scenario: Scenario) -> &'static str {
-    match scenario {
-        Scenario::Open => "open",
-        Scenario::Scroll => "scroll",
-        Scenario::Fling => "fling",
-        Scenario::Stream => "stream",
-        Scenario::Resize => "resize",
-        Scenario::Idle => "idle",
-        Scenario::All => "all",
-    }
-}
-
-/// A renderer's name on the command line and in reports.
-fn renderer_name(renderer: Renderer) -> &'static str {
-    match renderer {
-        Renderer::Retained => "retained",
-        Renderer::Replay => "replay",
-        Renderer::Commonmark => "commonmark",
-    }
+    let mut reports: Vec<(usize, Report)> = order.into_iter().zip(reports).collect();
+    reports.sort_by_key(|(case, _)| *case);
+    Ok(reports.into_iter().map(|(_, report)| report).collect())
 }
 
 /// A word to whoever waits at a terminal.
@@ -113,27 +106,10 @@ fn say(line: &str) {
     }
 }
 
-/// The same history every time, so that figures can be compared.
-const SEED: u64 = 1;
-
-/// A history that exists while it is measured with.
-fn generate(messages: u64) -> Result<NamedTempFile> {
-    say(&format!("writing {messages} messages …"));
-    let failed = |error: &io::Error| {
-        Error::failed(
-            format!("could not write the history: {}", io_words(error)),
-            "the folder for temporary files",
-        )
-    };
-    let mut file = tempfile::Builder::new()
-        .prefix("letterpress-")
-        .suffix(".jsonl")
-        .tempfile()
-        .map_err(|error| failed(&error))?;
-    let mut out = BufWriter::new(&mut file);
-    synth::write(synth::Request { messages, seed: SEED }, &mut out)
-        .and_then(|()| out.flush())
-        .map_err(|error| failed(&error))?;
-    drop(out);
-    Ok(file)
+/// A failure to write a file that is made only to be measured with.
+fn unwritten(error: &io::Error) -> Error {
+    Error::failed(
+        format!("could not write the history: {}", super::error::io_words(error)),
+        "the folder for temporary files",
+    )
 }

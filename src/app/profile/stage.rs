@@ -17,8 +17,28 @@ pub(super) struct Stage {
     /// Off while something is timed from outside: a frame is not late because a software
     /// rasteriser drew the one before it.
     pub(super) rasterises: bool,
+    /// What was counted after each frame, for a trace.
+    pub(super) marks: Vec<Mark>,
     time_secs: f64,
     frames: u64,
+}
+
+/// What a frame uploaded, and what the process holds after it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Mark {
+    pub(super) at: Instant,
+    pub(super) uploaded_bytes: u64,
+    pub(super) rss: Option<u64>,
+}
+
+/// Marks that are kept in one case.
+const MARKS_MAX: usize = 20_000;
+
+/// Sets a mark while somebody records.
+pub(super) fn mark(marks: &mut Vec<Mark>, uploaded_bytes: u64) {
+    if perf::is_recording() && marks.len() < MARKS_MAX {
+        marks.push(Mark { at: perf::now(), uploaded_bytes, rss: perf::rss_bytes() });
+    }
 }
 
 /// Every frame that is measured.
@@ -37,14 +57,18 @@ const STANDSTILL: Duration = Duration::from_secs(20);
 
 impl Stage {
     pub(super) fn new(offscreen: Offscreen, subject: Box<dyn Subject>) -> Self {
-        Self { offscreen, subject, rasterises: true, time_secs: 0.0, frames: 0 }
+        Self { offscreen, subject, rasterises: true, marks: Vec::new(), time_secs: 0.0, frames: 0 }
     }
 
     /// Runs one frame. Rasterising it, when it is its turn, happens after what is measured.
     pub(super) fn frame(&mut self) -> Result<FrameStats> {
         self.time_secs += FRAME_SECS;
         let Self { offscreen, subject, .. } = self;
-        let stats = offscreen.frame(Vec::new(), self.time_secs, |ui| subject.ui(ui));
+        let stats = {
+            perf::scope!("frame");
+            offscreen.frame(Vec::new(), self.time_secs, |ui| subject.ui(ui))
+        };
+        mark(&mut self.marks, stats.uploaded_bytes);
         self.frames += 1;
         if self.rasterises && self.frames.is_multiple_of(RASTERISE_EVERY) {
             self.offscreen.rasterise()?;
@@ -66,9 +90,7 @@ impl Stage {
             if done(self.subject.as_ref(), &stats) {
                 return Ok(());
             }
-            if !patience.goes_on(self.subject.progress()) {
-                return Err(Error::failed("reading the file stands still", ""));
-            }
+            patience.check(self.subject.progress())?;
             self.offscreen.wait(Duration::from_millis(50));
         }
     }
@@ -90,21 +112,25 @@ impl Stage {
 const SETTLE_FRAMES_MAX: u32 = 120;
 
 /// Gives up on work that stands still, however long it takes otherwise.
-struct Patience {
+pub(super) struct Patience {
     progress: f32,
     since: Instant,
 }
 
 impl Patience {
-    fn new() -> Self {
+    pub(super) fn new() -> Self {
         Self { progress: 0.0, since: perf::now() }
     }
 
-    fn goes_on(&mut self, progress: f32) -> bool {
+    /// An error once nothing has come for too long.
+    pub(super) fn check(&mut self, progress: f32) -> Result<()> {
         if progress > self.progress {
             *self = Self { progress, since: perf::now() };
         }
-        perf::now().saturating_duration_since(self.since) < STANDSTILL
+        if perf::now().saturating_duration_since(self.since) < STANDSTILL {
+            return Ok(());
+        }
+        Err(Error::failed("reading the file stands still", ""))
     }
 }
 
@@ -115,6 +141,11 @@ impl Measured {
 
     pub(super) fn len(&self) -> usize {
         self.frames.len()
+    }
+
+    /// Milliseconds of every frame, in order.
+    pub(super) fn cpu_ms(&self) -> impl Iterator<Item = f64> + '_ {
+        self.frames.iter().map(|frame| millis(frame.cpu()))
     }
 
     /// A figure of every frame, summed up.

@@ -15,6 +15,7 @@ use super::{
 use crate::{
     engine::prepare,
     model::{Message, Part, Progress, Raw, Role, SourceLine, Warning},
+    perf,
     transcript::{CHANGED_WORDS, Changes, Index, Indexer, OpenError, Print, Transcript},
 };
 
@@ -128,6 +129,7 @@ impl Loader {
         if len <= WHOLE_MAX {
             return None;
         }
+        perf::scope!("open_tail");
         let mut window = FIRST_WINDOW;
         let mut index = transcript.tail(window);
         while !fills_a_screen(&index) && window < LAST_WINDOW {
@@ -150,7 +152,11 @@ impl Loader {
         mut tail: Option<Tail>,
     ) -> Option<Indexer> {
         let mut shown_percent = 0;
-        while let Progress::Indexing { done, total } = indexer.step(transcript, STEP_BYTES) {
+        let mut step = || {
+            perf::scope!("index");
+            indexer.step(transcript, STEP_BYTES)
+        };
+        while let Progress::Indexing { done, total } = step() {
             if self.mailbox.is_closed() {
                 return None;
             }
@@ -287,6 +293,7 @@ pub fn read_message(
     row: usize,
     finish: impl FnOnce(Message) -> Message,
 ) -> (Message, Vec<Warning>) {
+    perf::scope!("read_message");
     let read = || {
         let (message, warnings) = transcript.message(index, row);
         (finish(message), warnings)

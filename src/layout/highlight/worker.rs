@@ -12,6 +12,7 @@ use std::{
 };
 
 use super::{Limits, Token, parse::Parser};
+use crate::perf;
 
 /// Code to be looked at.
 pub(super) struct Job {
@@ -168,6 +169,7 @@ fn work(jobs: &Receiver<Job>, done: &SyncSender<Done>, waker: &dyn Fn(), limits:
         };
         parser = parser.filter(|parser| !parser.is_full_for(&language));
         let tokens = catch_unwind(AssertUnwindSafe(|| {
+            perf::scope!("highlight");
             let parser = parser.get_or_insert_with(Parser::new);
             parser.tokens(&language, &code, limits.budget)
         }));

@@ -56,6 +56,7 @@ pub(super) struct Decoded {
 /// Decodes a file and scales it down so that no side is longer than `max_side`. Of an
 /// animation it is the first frame. The error is one line for the reader.
 pub(super) fn decode(bytes: &[u8], max_side: u32, limits: Limits) -> Result<Decoded, String> {
+    perf::scope!("decode_picture");
     if bytes.len() > limits.encoded_bytes {
         let megabytes = bytes.len().div_ceil(1_000_000);
         return Err(format!("too large a file: {megabytes} MB"));
