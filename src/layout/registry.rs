@@ -3,11 +3,15 @@
 //! A renderer is a pure function from data to data. It decides what is said; the
 //! typesetter decides how, so a card from a host program looks like every other card.
 
-use std::{collections::HashMap, sync::Arc};
+use std::{
+    cell::RefCell,
+    collections::{HashMap, VecDeque},
+    sync::{Arc, Weak},
+};
 
 use crate::{
     layout::{Face, diff::DiffLine, tools},
-    model::{Block, Message, Part, ToolCall},
+    model::{Block, Message, Part, ToolCall, ToolResult},
 };
 
 /// How a tool call is shown.
@@ -42,6 +46,21 @@ pub enum Body {
     Text(Arc<str>),
     /// Markdown.
     Blocks(Arc<[Arc<Block>]>),
+    /// One of several files that were changed, under a line that opens and closes.
+    File(u16, FileDiff),
+    /// A quiet line.
+    Note(String),
+}
+
+/// How a file was changed.
+#[derive(Clone, Debug)]
+pub struct FileDiff {
+    /// Its path, and where it went.
+    pub name: String,
+    /// What happened to it as a whole: `new`, `deleted`, or nothing.
+    pub fate: &'static str,
+    /// Its lines.
+    pub change: Arc<Change>,
 }
 
 /// The lines of a difference and the texts they point into.
@@ -66,6 +85,7 @@ pub struct Registry {
     tools: HashMap<String, ToolRenderer>,
     roles: HashMap<String, RoleRenderer>,
     version: u64,
+    compared: Compared,
 }
 
 impl Registry {
@@ -91,12 +111,45 @@ impl Registry {
     #[must_use]
     pub fn card(&self, call: &ToolCall) -> ToolCard {
         let own = self.tools.get(&*call.name).and_then(|renderer| renderer(call));
-        own.unwrap_or_else(|| tools::card(call))
+        own.unwrap_or_else(|| tools::card(call, &self.changes(call)))
+    }
+
+    fn changes(&self, call: &ToolCall) -> Arc<[FileDiff]> {
+        call.result.as_ref().map(|result| self.compared.of(result)).unwrap_or_default()
     }
 
     /// The parts to show for a message, when its role has a renderer that knows it.
     #[must_use]
     pub fn parts(&self, message: &Message) -> Option<Vec<Part>> {
         self.roles.get(message.role.name()).and_then(|renderer| renderer(message))
+    }
+}
+
+/// Results whose changes are kept as they were compared.
+const COMPARED: usize = 16;
+
+/// The changes that results tell of, compared once: a message that goes on is composed
+/// anew with every word of it.
+#[derive(Default)]
+struct Compared {
+    kept: RefCell<VecDeque<(Weak<ToolResult>, Arc<[FileDiff]>)>>,
+}
+
+impl Compared {
+    fn of(&self, result: &Arc<ToolResult>) -> Arc<[FileDiff]> {
+        if !tools::tells_changes(result) {
+            return Arc::new([]);
+        }
+        let mut kept = self.kept.borrow_mut();
+        let known = kept.iter().find(|(of, _)| std::ptr::eq(of.as_ptr(), Arc::as_ptr(result)));
+        if let Some((_, changes)) = known {
+            return Arc::clone(changes);
+        }
+        let changes: Arc<[FileDiff]> = tools::changes(result).into();
+        kept.push_back((Arc::downgrade(result), Arc::clone(&changes)));
+        if kept.len() > COMPARED {
+            kept.pop_front();
+        }
+        changes
     }
 }

@@ -1,5 +1,7 @@
 //! The view: egui widgets over layout. Data in, commands out.
 
+pub mod approval;
+mod clock;
 pub mod composer;
 pub mod governor;
 pub mod hud;
@@ -13,6 +15,7 @@ mod reference;
 mod renderer;
 pub mod rich;
 mod selection;
+pub mod servers;
 pub mod theme;
 mod transcript;
 

@@ -12,7 +12,7 @@ use crate::{
     model::{MessageId, Source},
     perf::{self, Reason},
     view::{
-        governor,
+        clock, governor,
         images::Images,
         keys, overlay, paint, pointer,
         selection::{Selection, Spot},
@@ -38,6 +38,13 @@ pub enum ViewCommand {
         target: Arc<str>,
         /// The words of the link.
         shown: Arc<str>,
+    },
+    /// Stop one running call.
+    StopCall {
+        /// The message that holds it.
+        message: MessageId,
+        /// Its id.
+        call_id: Arc<str>,
     },
 }
 
@@ -160,6 +167,7 @@ impl TranscriptView {
         let hovered = pointer::targets(self, ui, geometry, id);
         self.select(ui, &ground, geometry, source);
         paint::transcript(self, ui, geometry, hovered.as_ref().map(|(rect, _)| *rect));
+        clock::running(self, ui, geometry, source.running_since());
         if let Some((_, Some(click))) = hovered {
             self.act(ui, &click, &mut commands);
         }
@@ -347,6 +355,10 @@ impl TranscriptView {
                 self.copied = Some((click.slug, ui.input(|input| input.time) + COPIED_SECS));
                 governor::after(ui, Reason::Copied, Duration::from_secs_f64(COPIED_SECS));
             }
+            Action::Stop(call_id) => commands.push(ViewCommand::StopCall {
+                message: click.slug.message,
+                call_id: Arc::clone(call_id),
+            }),
             Action::Link(target, shown) => commands.push(ViewCommand::OpenLink {
                 target: Arc::clone(target),
                 shown: Arc::clone(shown),

@@ -34,6 +34,7 @@ mod provider;
 mod publish;
 mod recorded;
 mod source;
+mod switch;
 mod talk;
 mod toolbox;
 pub mod workbench;
@@ -49,6 +50,7 @@ use tokio::{
 pub use local::{LocalServer, local_servers};
 pub use provider::Provider;
 pub use source::LiveSource;
+pub use switch::Switch;
 pub use toolbox::{Keep, Toolbox};
 
 use self::{actor::Actor, publish::Publisher, workbench::Workbench};
@@ -250,6 +252,12 @@ impl Session {
     #[must_use]
     pub fn source(&self) -> LiveSource {
         LiveSource::new(self.snapshots.clone())
+    }
+
+    /// Every change of the conversation, for whoever waits for one beside the view.
+    #[must_use]
+    pub fn watch(&self) -> watch::Receiver<Arc<Snapshot>> {
+        self.snapshots.clone()
     }
 
     /// Waits for the next snapshot that was not seen before; none when there will be no
