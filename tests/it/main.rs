@@ -37,6 +37,7 @@ mod sheet;
 mod tool_calls;
 
 // The view: look, pictures, links, the windows.
+mod approval;
 mod chat;
 mod governor;
 mod hud;
