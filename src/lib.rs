@@ -31,12 +31,12 @@
 //! | 4 | [`view`] | egui: the transcript, theme, pictures, the link gate, the repaint governor, the panel of figures |
 //! | 3 | [`engine`] | threads: reading files, preparing messages, live turns (no egui) |
 //! | 3 | [`layout`] | blocks → specs → slugs; heights, anchors, caches (no `Ui`) |
-//! | 3 | [`gpu`] | what is known about GPUs and their drivers |
+//! | 3 | [`gpu`] | adapters; plates that stay on the GPU, and the printer that draws them |
 //! | 2 | [`presenter`] | blocks that arrive, tools that wait: a pure state machine, effects out |
 //! | 1 | [`wire`] | providers over HTTP: requests, framers, replies; the only module that knows HTTP |
 //! | 1 | [`markdown`] | text → blocks: hygiene, sealed blocks and an open tail (pure) |
 //! | 1 | [`markup`] | terminal colours, tool tags, think tags (pure) |
-//! | 1 | [`tools`] | what models may ask to be done: servers of the Model Context Protocol |
+//! | 1 | [`tools`] | what a model may do: specs, policy, files, commands, pages, servers |
 //! | 1 | [`transcript`] | other applications' files: sniffed, indexed, read on demand |
 //! | 0 | [`model`] | ids, messages, blocks, tool-call states, rows (pure) |
 //! | 0 | [`perf`] | the clock, scopes, frames, reasons for them, memory, power |
@@ -53,7 +53,7 @@
 //!    snapshots. (`live`)
 //! 4. **The UI never waits.** No file is read and no lock is held across work on the UI
 //!    thread. Work in a frame is bounded by what is visible, never by the length of the
-//!    conversation or of a message. (`sheet`, `reader`)
+//!    conversation or of a message. (`sheet`, `reader`, `minimap`)
 //! 5. **Sealed is final.** A sealed [`model::Block`] never changes; its galleys are laid
 //!    out once per [`layout::epoch::Epoch`]. (`markdown`, `sheet`)
 //! 6. **Incremental equals scratch.** Blocks after any chunking of a text equal the blocks
@@ -64,7 +64,8 @@
 //!    any upward intent releases the end. (`sheet`, `chat`)
 //! 8. **Idle means zero frames.** Nothing asks for a repaint without a change, and nothing
 //!    animates after the end. Only [`view::governor`] asks, never for a window that cannot
-//!    be seen. (`governor`, `hud`, `window`, `chat`, `architecture`)
+//!    be seen. (`governor`, `hud`, `window`, `chat`, `minimap`,
+//!    `architecture`)
 //! 9. **Reading never fails.** A record that cannot be read costs that record and is shown
 //!    as a [`model::Raw`] with its line. (`transcripts`, `export`)
 //! 10. **Showing touches nothing.** No network, no file, no program: only a click does, and
@@ -72,10 +73,13 @@
 //! 11. **Every cache is named, counted in bytes and purgeable.** Every queue is bounded.
 //!     (`sheet`, `highlight`, `images`, `reader`)
 //! 12. **A galley belongs to one epoch.** Resets of egui's atlas are seen by
-//!     [`layout::epoch::Canary`]. (`sheet`)
+//!     [`layout::epoch::Canary`]. What a [`gpu::Printer`] cast from it goes with it.
+//!     (`sheet`, `retained`)
 //! 13. **Panics in showing one message cost that message.** (`sheet`, `reader`)
-//! 14. **Pure layers take `now`.** [`model`], [`markdown`], [`markup`] and [`presenter`] read
-//!     no clock and no environment. (`architecture`)
+//! 14. **Pure layers take `now`.** [`model`], [`markdown`], [`markup`], [`presenter`] and
+//!     [`tools::policy`] read no clock and no environment. (`architecture`)
+//! 15. **No approval, no run.** [`tools::Bench::run`] takes a [`tools::Approved`] call; only
+//!     [`tools::policy`] makes one. (`tools`)
 //!
 //! # What is deliberately absent
 //!

@@ -342,7 +342,7 @@ pub struct Profile {
     /// What is done to it.
     #[arg(long, value_enum, default_value_t = Scenario::All)]
     pub scenario: Scenario,
-    /// What sets it; otherwise replay, and with `--scenario all` each in turn.
+    /// What draws it; otherwise retained, and with `--scenario all` each in turn.
     #[arg(long, value_enum)]
     pub renderer: Option<Renderer>,
     /// Frames to measure in each scenario instead of the scenario's own number.
@@ -384,9 +384,11 @@ pub enum Scenario {
     All,
 }
 
-/// What sets the transcript.
+/// What draws the transcript.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Renderer {
+    /// Finished messages are laid out once and printed from plates that stay on the GPU.
+    Retained,
     /// Finished messages are laid out once and replayed through egui's painter.
     Replay,
     /// `egui_commonmark`, for comparison.

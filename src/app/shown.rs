@@ -11,7 +11,8 @@ use crate::{
         offscreen::{Counters, Host, Request, Subject},
         streamed::Streamed,
     },
-    engine::FileSource,
+    engine::{FileSource, reader},
+    gpu::Printer,
     layout::{Jump, Openness},
     model::{Progress, Source as _},
     perf::Reason,
@@ -40,9 +41,14 @@ impl Host for Letterpress {
             Expand::All => Openness::All,
             Expand::None => Openness::Usual,
         });
+        view.draw_with(match request.renderer {
+            Renderer::Replay => crate::view::Renderer::Replay,
+            Renderer::Retained | Renderer::Commonmark => crate::view::Renderer::Retained,
+        });
         let reference = (request.renderer == Renderer::Commonmark).then(ReferenceView::default);
         let source = Streamed::new(source);
-        Ok(Box::new(Shown { view, source, reference, at: request.at, placed: false }))
+        let printer = Printer::of(context);
+        Ok(Box::new(Shown { view, source, reference, printer, at: request.at, placed: false }))
     }
 }
 
@@ -54,6 +60,16 @@ pub fn open(path: &Path, context: &Context) -> Result<FileSource> {
     // Opened twice: here for an answer at once, and by the thread that will read it.
     transcript::open(path).map_err(|error| Error::failed(error.to_string(), ""))?;
     FileSource::open(path, waker(context, Reason::Page))
+        .map_err(|error| Error::io("cannot start reading", &error, path))
+}
+
+/// Opens a file that may still be written: it is followed as it grows.
+///
+/// # Errors
+/// It cannot be read or is no transcript.
+pub fn follow(path: &Path, context: &Context) -> Result<FileSource> {
+    transcript::open(path).map_err(|error| Error::failed(error.to_string(), ""))?;
+    FileSource::follow(path, waker(context, Reason::Page), reader::Config::default())
         .map_err(|error| Error::io("cannot start reading", &error, path))
 }
 
@@ -70,6 +86,7 @@ struct Shown {
     view: TranscriptView,
     source: Streamed,
     reference: Option<ReferenceView>,
+    printer: Option<Printer>,
     at: At,
     placed: bool,
 }
@@ -155,7 +172,7 @@ impl Subject for Shown {
                 None => self.view.visible_slugs() as u64,
             },
             cache_bytes: self.view.cache_bytes() as u64,
-            gpu_bytes: 0,
+            gpu_bytes: self.printer.as_ref().map_or(0, |printer| printer.counters().gpu_bytes),
         }
     }
 }

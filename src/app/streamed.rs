@@ -5,7 +5,9 @@ use std::{ops::Range, sync::Arc};
 use crate::{
     engine::FileSource,
     markdown::{self, Stream},
-    model::{Blocks, Message, MessageId, Part, Progress, Role, RowInfo, Source, SourceLine, Text},
+    model::{
+        Blocks, Census, Message, MessageId, Part, Progress, Role, RowInfo, Source, SourceLine, Text,
+    },
 };
 
 /// A file's conversation and one message that grows at its end.
@@ -129,6 +131,15 @@ impl Source for Streamed {
         let end = rows.end.min(self.history.len());
         let (shown, lines) = self.history.estimate(rows.start.min(end)..end);
         (shown + u64::from(rows.end > end), lines)
+    }
+
+    fn census(&self, rows: Range<usize>) -> Census {
+        let end = rows.end.min(self.history.len());
+        let mut census = self.history.census(rows.start.min(end)..end);
+        if rows.end > end {
+            census.add(&Census::of(&self.row(end)));
+        }
+        census
     }
 
     fn progress(&self) -> Progress {

@@ -1,57 +1,24 @@
-//! How the program asks for a GPU, the same way for windows and off-screen.
+//! The GPU: how the program asks for one, and the type that stays on it.
 //!
-//! The retained text pipeline will live here; until then egui's own painter draws.
+//! A [`Printer`] casts set type into [`Plate`]s once and prints them any number of times:
+//! a frame uploads where they stand, twelve bytes a draw, and nothing else. It knows
+//! meshes and nothing of what they say.
+//!
+//! ```text
+//! meshes ─cast─▶ Plate ──waits──▶ arena      once: vertices and indices, in `prepare`
+//! Print { plate, part, at, clip } ─▶ Run     every frame: one paint callback a run
+//! ```
 
-use std::sync::Arc;
+mod arena;
+mod pipeline;
+mod plate;
+mod printer;
+mod run;
+mod setup;
 
-use egui_wgpu::{WgpuSetup, WgpuSetupCreateNew, wgpu};
-
-/// What is wrong when there is nothing to draw with.
-pub const NO_DRIVER: &str = "no GPU driver was found";
-
-/// What helps: the packages of Debian and its kin, and where drivers come from elsewhere.
-pub const DRIVER_PACKAGES: &str = "install mesa-vulkan-drivers and libvulkan1 \
-    (or libegl1 and libgl1), or your vendor's driver";
-
-/// Texture side that windows on large displays need; adapters that cannot hold it give
-/// what they can.
-const TEXTURE_SIDE_PX: u32 = 8192;
-
-/// A setup for any adapter there is: Vulkan, Metal or DX12 first, then GL; hardware
-/// first, then software. `WGPU_BACKEND` and `WGPU_POWER_PREF` are respected.
-#[must_use]
-pub fn setup() -> WgpuSetup {
-    let setup = WgpuSetupCreateNew::without_display_handle();
-    WgpuSetup::CreateNew(WgpuSetupCreateNew {
-        device_descriptor: Arc::new(device_descriptor),
-        ..setup
-    })
-}
-
-/// The adapter in one line: its name, driver and backend.
-#[must_use]
-pub fn describe(adapter: &wgpu::AdapterInfo) -> String {
-    let wgpu::AdapterInfo { name, driver_info, backend, .. } = adapter;
-    if driver_info.is_empty() {
-        format!("{name} ({backend})")
-    } else {
-        format!("{name} ({backend}, {driver_info})")
-    }
-}
-
-fn device_descriptor(adapter: &wgpu::Adapter) -> wgpu::DeviceDescriptor<'static> {
-    let limits = match adapter.get_info().backend {
-        wgpu::Backend::Gl => wgpu::Limits::downlevel_webgl2_defaults(),
-        wgpu::Backend::Noop
-        | wgpu::Backend::Vulkan
-        | wgpu::Backend::Metal
-        | wgpu::Backend::Dx12
-        | wgpu::Backend::BrowserWebGpu => wgpu::Limits::default(),
-    };
-    let side = adapter.limits().max_texture_dimension_2d.min(TEXTURE_SIDE_PX);
-    wgpu::DeviceDescriptor {
-        label: Some("letterpress"),
-        required_limits: wgpu::Limits { max_texture_dimension_2d: side, ..limits },
-        ..Default::default()
-    }
-}
+pub use self::{
+    plate::Plate,
+    printer::{Counters, LIMIT_BYTES, Printer},
+    run::Print,
+    setup::{DRIVER_PACKAGES, NO_DRIVER, describe, setup},
+};

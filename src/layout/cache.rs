@@ -76,6 +76,25 @@ impl SlugCache {
         }
     }
 
+    /// Puts another state of a slug in its place, if it is still there.
+    pub fn replace(&mut self, id: SlugId, old: &Arc<Slug>, new: Arc<Slug>) {
+        let entry = self.entries.get_mut(&id).filter(|entry| Arc::ptr_eq(&entry.slug, old));
+        if let Some(entry) = entry {
+            self.bytes = self.bytes + new.bytes - old.bytes;
+            entry.slug = new;
+        }
+    }
+
+    /// Keeps those that are wanted and forgets the others.
+    pub fn retain(&mut self, is_wanted: impl Fn(&Slug) -> bool) {
+        let bytes = &mut self.bytes;
+        self.entries.retain(|_, entry| {
+            let keep = is_wanted(&entry.slug);
+            *bytes -= if keep { 0 } else { entry.slug.bytes };
+            keep
+        });
+    }
+
     /// Forgets one slug.
     pub fn remove(&mut self, id: SlugId) {
         if let Some(entry) = self.entries.remove(&id) {

@@ -10,7 +10,7 @@ use crate::{
         flow::Flow,
         icon,
         registry::{Body, Change, FileDiff, Registry, ToolCard},
-        spec::{Action, Content, Face, Fold, FoldKind, Ground, Label, Segment, Tone},
+        spec::{Action, Content, Face, Fold, FoldKind, Ground, Label, Segment, Strand, Tone},
     },
     model::{Image, ImageData, Part, ToolCall, ToolResult, ToolState, ToolTally},
 };
@@ -47,12 +47,15 @@ fn call_lines(flow: &mut Flow<'_>, call: &Arc<ToolCall>, card: &ToolCard, place:
     let fold = flow.fold(FoldKind::Call);
     let open = flow.is_open(fold, card.open);
     let ruled = place == Place::Row;
+    let title = Label { ruled, ..header(call, card, fold, open) };
     // What goes on may change under the same place.
     flow.open_tail(call.state.is_live());
-    flow.label(Label { ruled, ..header(call, card, fold, open) });
-    if open {
-        body(flow, call, card);
-    }
+    flow.strand(Strand::Arguments, |flow| {
+        flow.title(title);
+        if open {
+            flow.within(fold, |flow| body(flow, call, card));
+        }
+    });
     flow.open_tail(false);
 }
 
@@ -167,6 +170,7 @@ fn body(flow: &mut Flow<'_>, call: &ToolCall, card: &ToolCard) {
             Body::File(index, file) => file_body(flow, *index, file),
             Body::Note(words) => quiet_line(flow, words),
             Body::Text(text) => text_body(flow, text),
+            Body::Shaped(text) => flow.strand(Strand::Result, |flow| text_body(flow, text)),
             Body::Blocks(blocks) => {
                 flow.inset(Ground::Panel, 10.0, |flow| flow.blocks(&**blocks));
             }
@@ -197,8 +201,10 @@ pub fn orphan(flow: &mut Flow<'_>, result: &Arc<ToolResult>) {
             spoken: spoken_fold(&format!("{name}, a result without a call"), open),
         });
         if open {
-            output(flow, result, false, false);
-            pictures(flow, &result.images);
+            flow.within(fold, |flow| {
+                output(flow, result, false, false);
+                pictures(flow, &result.images);
+            });
         }
     });
 }
@@ -232,7 +238,11 @@ fn output(flow: &mut Flow<'_>, result: &Arc<ToolResult>, tail: bool, is_live: bo
             rest_line(flow, rest, count - PREVIEW_LINES, all);
             flow.gap(4.0);
         }
-        flow.lines(&shown.text, range, |range| Content::Output(Arc::clone(result), range));
+        flow.within(rest, |flow| {
+            flow.strand(Strand::Result, |flow| {
+                flow.lines(&shown.text, range, |range| Content::Output(Arc::clone(result), range));
+            });
+        });
         if windowed && !tail {
             flow.gap(4.0);
             rest_line(flow, rest, count - PREVIEW_LINES, all);
@@ -294,7 +304,7 @@ fn difference(flow: &mut Flow<'_>, change: &Arc<Change>, rest: FoldKind) {
         for first in (0..shown).step_by(64) {
             let range = first as u32..(first + 64).min(shown) as u32;
             let height = range.len() as f32 * Voice::Code.line();
-            flow.push(Content::Diff(Arc::clone(change), range), height);
+            flow.within(rest, |flow| flow.push(Content::Diff(Arc::clone(change), range), height));
         }
         if windowed {
             flow.gap(4.0);
@@ -314,7 +324,7 @@ fn text_body(flow: &mut Flow<'_>, text: &Arc<str>) {
         text.split_inclusive('\n').take(BODY_LINES).collect::<String>().into()
     };
     flow.inset(Ground::Code, 10.0, |flow| {
-        flow.plain(&shown, Voice::Code);
+        flow.within(rest, |flow| flow.plain(&shown, Voice::Code));
         if windowed {
             flow.gap(4.0);
             rest_line(flow, rest, count - BODY_LINES, open);

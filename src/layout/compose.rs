@@ -8,7 +8,7 @@ use crate::{
         flow::{Edges, Flow, Resume, fingerprint},
         icon,
         registry::Registry,
-        spec::{Action, Content, Face, Fold, FoldKind, Ground, Label, Segment, Spec, Tone},
+        spec::{Action, Content, Face, Fold, FoldKind, Ground, Label, Segment, Spec, Strand, Tone},
     },
     model::{
         Block, Blocks, LowStakes, Message, MessageId, Notice, NoticeKind, Part, Raw, Role, RowKind,
@@ -256,14 +256,16 @@ fn group(
         if let Some(summary) = summary {
             flow.label(calls::group_line(fold, open, summary));
         }
-        for (i, part) in parts.iter().enumerate().skip(from).filter(|_| open) {
-            flow.part(i);
-            match part {
-                Part::ToolCall(call) => calls::row(flow, call, registry),
-                other if other.is_visible() => part_of(flow, other, registry),
-                _ => {}
+        flow.within(fold, |flow| {
+            for (i, part) in parts.iter().enumerate().skip(from).filter(|_| open) {
+                flow.part(i);
+                match part {
+                    Part::ToolCall(call) => calls::row(flow, call, registry),
+                    other if other.is_visible() => part_of(flow, other, registry),
+                    _ => {}
+                }
             }
-        }
+        });
     });
 }
 
@@ -335,7 +337,11 @@ fn thinking(flow: &mut Flow<'_>, reasoning: &Thinking) {
     if open {
         flow.gap(8.0);
         flow.dim(true);
-        flow.indented(18.0, |flow| prose(flow, &reasoning.text));
+        flow.within(fold, |flow| {
+            flow.strand(Strand::Thinking, |flow| {
+                flow.indented(18.0, |flow| prose(flow, &reasoning.text));
+            });
+        });
         flow.dim(false);
         flow.gap(PARAGRAPH_GAP);
     }
@@ -389,12 +395,14 @@ fn records(flow: &mut Flow<'_>, word: &Notice, rest: &[Part]) {
         spoken: calls::spoken_fold(&word.text.source, open),
         ..Label::default()
     });
-    for (i, part) in rest.iter().enumerate().filter(|_| open) {
-        flow.part(i + 1);
-        if let Part::Raw(record) = part {
-            raw(flow, record);
+    flow.within(fold, |flow| {
+        for (i, part) in rest.iter().enumerate().filter(|_| open) {
+            flow.part(i + 1);
+            if let Part::Raw(record) = part {
+                raw(flow, record);
+            }
         }
-    }
+    });
 }
 
 fn notice(flow: &mut Flow<'_>, word: &Notice) {
@@ -425,7 +433,7 @@ fn notice(flow: &mut Flow<'_>, word: &Notice) {
     if open {
         flow.gap(8.0);
         flow.dim(true);
-        flow.indented(18.0, |flow| prose(flow, &word.text));
+        flow.within(fold, |flow| flow.indented(18.0, |flow| prose(flow, &word.text)));
         flow.dim(false);
     }
 }
@@ -465,7 +473,11 @@ fn raw(flow: &mut Flow<'_>, record: &Raw) {
             spoken: calls::spoken_fold(&record.label, open),
         });
         if open {
-            flow.inset(Ground::Code, 10.0, |flow| flow.plain(&record.text, Voice::Code));
+            flow.within(fold, |flow| {
+                flow.strand(Strand::Record, |flow| {
+                    flow.inset(Ground::Code, 10.0, |flow| flow.plain(&record.text, Voice::Code));
+                });
+            });
         }
     });
 }

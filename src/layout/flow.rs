@@ -9,7 +9,7 @@ use crate::{
         Voice,
         spec::{
             Action, Bar, BlockRef, Card, Content, ESTIMATE_WIDTH, Face, Fold, FoldKind, Frame,
-            Ground, Label, Marker, Segment, SlugKey, Spec, Tone,
+            Ground, Label, Marker, Segment, SlugKey, Spec, Strand, Tone,
         },
     },
     model::{Alert, Block, BlockKind, ListItem, MessageId},
@@ -68,6 +68,8 @@ pub struct Flow<'a> {
     is_open: &'a dyn Fn(Fold, bool) -> bool,
     message: MessageId,
     resume: Option<Resume>,
+    strand: Strand,
+    within: SmallVec<[Fold; 2]>,
 }
 
 impl<'a> Flow<'a> {
@@ -83,6 +85,8 @@ impl<'a> Flow<'a> {
             is_open,
             message,
             resume: None,
+            strand: Strand::Message,
+            within: SmallVec::new(),
         }
     }
 
@@ -234,6 +238,21 @@ impl<'a> Flow<'a> {
         self.frame.bars.truncate(depth);
     }
 
+    /// Lays down `body` as words of this kind.
+    pub fn strand(&mut self, strand: Strand, body: impl FnOnce(&mut Self)) {
+        let outer = std::mem::replace(&mut self.strand, strand);
+        body(self);
+        self.strand = outer;
+    }
+
+    /// Lays down `body`, which is only there while `fold` is open.
+    pub fn within(&mut self, fold: Fold, body: impl FnOnce(&mut Self)) {
+        let depth = self.within.len();
+        self.within.push(fold);
+        body(self);
+        self.within.truncate(depth);
+    }
+
     /// Lays down one slug.
     pub fn push(&mut self, content: Content, height: f32) {
         let mut frame = self.frame.clone();
@@ -247,6 +266,8 @@ impl<'a> Flow<'a> {
             frame,
             look: 0,
             open: self.open,
+            strand: self.strand,
+            within: self.within.clone(),
         });
         self.key.chunk += 1;
         // Only the first slug of a card or bar begins it.
@@ -256,6 +277,11 @@ impl<'a> Flow<'a> {
 
     /// Lays down a line of interface.
     pub fn label(&mut self, label: Label) {
+        self.strand(Strand::Interface, |flow| flow.title(label));
+    }
+
+    /// Lays down a line whose words belong to what is shown, as a call's command does.
+    pub fn title(&mut self, label: Label) {
         self.push(Content::Label(Arc::new(label)), Voice::Interface.line());
     }
 
@@ -471,9 +497,14 @@ impl<'a> Flow<'a> {
         let fold = self.fold(FoldKind::Details(self.key.leaf));
         let open = self.is_open(fold, false);
         self.push(Content::Summary(at.clone(), fold, open), Voice::Body.line());
-        if open {
-            self.gap(8.0);
-            self.indented(ITEM_INDENT - 6.0, |flow| flow.children(at, count, depth));
+        let (gap, marker, from) = (self.gap, self.marker.take(), self.specs.len());
+        self.gap(8.0);
+        let indent = ITEM_INDENT - 6.0;
+        self.within(fold, |flow| flow.indented(indent, |flow| flow.children(at, count, depth)));
+        if !open {
+            // What is folded away keeps its leaves, so that those behind it keep theirs.
+            self.specs.truncate(from);
+            (self.gap, self.marker) = (gap, marker);
         }
     }
 

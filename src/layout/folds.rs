@@ -44,6 +44,21 @@ impl Folds {
         self.version += 1;
     }
 
+    /// How the reader set one fold; none when he never touched it.
+    #[must_use]
+    pub fn chosen(&self, fold: Fold) -> Option<bool> {
+        self.chosen.get(&fold).copied()
+    }
+
+    /// Puts one fold back to how the reader had set it.
+    pub fn restore(&mut self, fold: Fold, chosen: Option<bool>) {
+        match chosen {
+            Some(open) => self.chosen.insert(fold, open),
+            None => self.chosen.remove(&fold),
+        };
+        self.version += 1;
+    }
+
     /// Opens or closes everything, and forgets single choices.
     pub fn rule(&mut self, rule: Openness) {
         self.chosen.clear();

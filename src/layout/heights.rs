@@ -114,12 +114,16 @@ impl Fenwick {
     }
 }
 
+/// Chunks whose rows are spelled out at a time: 2 MiB.
+const DETAIL_MAX: usize = 128;
+
 /// Heights of all rows of a source, in points.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Heights {
     chunks: Fenwick,
     detail: HashMap<usize, Fenwick>,
     rows: usize,
+    moved: f64,
 }
 
 impl Heights {
@@ -131,7 +135,60 @@ impl Heights {
             chunks: Fenwick::new((0..chunks).map(chunk_estimate).collect()),
             detail: HashMap::new(),
             rows,
+            moved: 0.0,
         }
+    }
+
+    /// The same heights, made from others that had moved so far.
+    #[must_use]
+    pub fn after(mut self, moved: f64) -> Self {
+        self.moved += moved + self.total();
+        self
+    }
+
+    /// Takes in rows that came behind the others.
+    pub fn extend(
+        &mut self,
+        rows: usize,
+        estimate: impl Fn(usize) -> f64,
+        mut chunk_estimate: impl FnMut(usize) -> f64,
+    ) {
+        let first = self.rows;
+        self.rows = rows.max(first);
+        for chunk in first / CHUNK..self.rows.div_ceil(CHUNK) {
+            let end = ((chunk + 1) * CHUNK).min(self.rows);
+            let height = match self.detail.get_mut(&chunk) {
+                Some(detail) => {
+                    (chunk * CHUNK + detail.len()..end).for_each(|row| detail.push(estimate(row)));
+                    detail.total()
+                }
+                None => chunk_estimate(chunk),
+            };
+            if chunk < self.chunks.len() {
+                self.chunks.set(chunk, height);
+            } else {
+                self.chunks.push(height);
+            }
+        }
+    }
+
+    /// How far measuring has moved rows since these heights were made, in points: the sum
+    /// of all changes, whatever their sign.
+    #[must_use]
+    pub fn moved(&self) -> f64 {
+        self.moved
+    }
+
+    /// Top and height of a chunk of [`CHUNK`] rows, in points.
+    #[must_use]
+    pub fn chunk(&self, chunk: usize) -> (f64, f64) {
+        (self.chunks.prefix(chunk), self.chunks.get(chunk))
+    }
+
+    /// The rows of a chunk, where they are spelled out.
+    #[must_use]
+    pub fn rows_of(&self, chunk: usize) -> Option<&Fenwick> {
+        self.detail.get(&chunk)
     }
 
     /// Number of rows.
@@ -168,9 +225,14 @@ impl Heights {
     pub fn set(&mut self, row: usize, height: f64, estimate: impl Fn(usize) -> f64) {
         let chunk = row / CHUNK;
         let detail = self.detail(chunk, estimate);
+        let change = height - detail.get(row % CHUNK);
+        if change == 0.0 {
+            return;
+        }
         detail.set(row % CHUNK, height);
         let total = detail.total();
         self.chunks.set(chunk, total);
+        self.moved += change.abs();
     }
 
     /// The row that covers `y`, and how far into it `y` is.
@@ -188,12 +250,19 @@ impl Heights {
     }
 
     fn detail(&mut self, chunk: usize, estimate: impl Fn(usize) -> f64) -> &mut Fenwick {
-        let (rows, chunks) = (self.rows, &mut self.chunks);
+        if self.detail.len() >= DETAIL_MAX && !self.detail.contains_key(&chunk) {
+            // What lies farthest from the reader keeps its height as a whole.
+            let farthest =
+                self.detail.keys().copied().max_by_key(|other| (other.abs_diff(chunk), *other));
+            farthest.map(|other| self.detail.remove(&other));
+        }
+        let (rows, chunks, moved) = (self.rows, &mut self.chunks, &mut self.moved);
         self.detail.entry(chunk).or_insert_with(|| {
             let first = chunk * CHUNK;
             let last = (first + CHUNK).min(rows);
             let detail = Fenwick::new((first..last).map(estimate).collect());
             // A chunk's sum was an estimate of its own; from here on its rows decide.
+            *moved += (detail.total() - chunks.get(chunk)).abs();
             chunks.set(chunk, detail.total());
             detail
         })

@@ -143,7 +143,7 @@ fn job(press: &Press<'_, '_>, segments: &[Segment], room: f32) -> LayoutJob {
 }
 
 /// Labels are one line: a newline in an argument would be set as a missing glyph.
-fn one_line(text: &str) -> std::borrow::Cow<'_, str> {
+pub(super) fn one_line(text: &str) -> std::borrow::Cow<'_, str> {
     if text.contains(['\n', '\r', '\t']) {
         text.replace(['\n', '\r', '\t'], " ").into()
     } else {

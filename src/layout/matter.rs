@@ -11,7 +11,7 @@ use egui::{
 use crate::{
     layout::{
         Voice, calls,
-        diff::DiffKind,
+        diff::{DiffKind, DiffLine},
         face,
         flow::{alert_tone, copy_segment},
         highlight::key_of,
@@ -26,6 +26,8 @@ use crate::{
 
 /// Code above this size is not coloured.
 const HIGHLIGHT_MAX: usize = 2 * 1024 * 1024;
+/// Characters of a difference's line that are shown.
+const DIFF_LINE_MAX: usize = 2000;
 /// Pictures are at most this tall.
 const PICTURE_HEIGHT: f32 = 360.0;
 
@@ -175,14 +177,20 @@ pub(super) fn difference(
             DiffKind::Skipped(count) => format!("{mark} {count} unchanged lines"),
             DiffKind::Omitted(count) => format!("{mark} {count} more lines"),
             DiffKind::Kept | DiffKind::Added | DiffKind::Removed | DiffKind::Heading => {
-                let text: String = line.text(&change.old, &change.new).chars().take(2000).collect();
-                format!("{mark} {}", text.trim_end_matches(['\r', '\n']))
+                format!("{mark} {}", diff_words(line, change))
             }
         };
         let end = if i + 1 < shown.len() { "\n" } else { "" };
         ink::append(&mut job, &format!("{words}{end}"), 0.0, TextFormat { color, ..plain.clone() });
     }
     press.wide(job, false, stick);
+}
+
+/// The part of a difference's line that is shown behind its mark.
+pub(super) fn diff_words<'c>(line: &DiffLine, change: &'c Change) -> &'c str {
+    let text = line.text(&change.old, &change.new);
+    let end = text.char_indices().nth(DIFF_LINE_MAX).map_or(text.len(), |(end, _)| end);
+    text.get(..end).unwrap_or_default().trim_end_matches(['\r', '\n'])
 }
 
 /// A range of plain text.

@@ -19,10 +19,13 @@ mod label;
 mod matter;
 mod palette;
 pub mod press;
+pub mod reading;
 pub mod registry;
+pub mod rows;
 pub mod sheet;
 pub mod slug;
 pub mod spec;
+pub mod strip;
 mod table;
 pub mod tools;
 
@@ -32,7 +35,8 @@ pub use self::{
     folds::{Folds, Openness},
     palette::{Palette, Syntax},
     registry::Registry,
-    sheet::{Anchor, Jump, Page, Placed, Sheet, Visible},
+    sheet::{Anchor, Jump, Page, Place, Placed, Ruler, Sheet, Toward, Visible},
     slug::Slug,
-    spec::{Action, Face, Fold, FoldKind, Label, Segment, Tone},
+    spec::{Action, Face, Fold, FoldKind, Label, Segment, Strand, Tone},
+    strip::{Cell, Strip, Track},
 };

@@ -25,6 +25,10 @@ pub struct Palette {
     pub code: Color32,
     pub user: Color32,
     pub selection: Color32,
+    /// Ground of what was searched for and found.
+    pub found: Color32,
+    /// Ground of the find that the reader is at.
+    pub found_here: Color32,
     pub added: Color32,
     pub removed: Color32,
     pub syntax: Syntax,

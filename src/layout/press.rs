@@ -213,7 +213,7 @@ impl Press<'_, '_> {
         let pos = vec2(stick.left, stick.y);
         stick.y += galley.rect.height().max(Voice::Code.line());
         let scrolls = stick.slug.wide.is_some();
-        stick.slug.lines.push(Line { pos, galley, reading: true, scrolls });
+        stick.slug.lines.push(Line { scrolls, ..Line::new(pos, galley, true) });
     }
 
     /// The fold that remembers whether the block at this place wraps.
@@ -376,7 +376,7 @@ impl Stick<'_> {
     /// Adds set text.
     pub fn line(&mut self, pos: egui::Vec2, galley: Arc<Galley>, reading: bool) {
         if !galley.job.text.is_empty() {
-            self.slug.lines.push(Line { pos, galley, reading, scrolls: false });
+            self.slug.lines.push(Line::new(pos, galley, reading));
         }
     }
 

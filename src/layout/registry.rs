@@ -42,8 +42,10 @@ pub enum Body {
     Output,
     /// A difference.
     Diff(Arc<Change>),
-    /// Text in the code face, such as pretty JSON.
+    /// Text in the code face, such as pretty JSON of the arguments.
     Text(Arc<str>),
+    /// The result in another form, in the code face.
+    Shaped(Arc<str>),
     /// Markdown.
     Blocks(Arc<[Arc<Block>]>),
     /// One of several files that were changed, under a line that opens and closes.
@@ -75,30 +77,45 @@ pub struct Change {
 }
 
 /// Shows the calls of one tool; nothing means the default card.
-pub type ToolRenderer = Box<dyn Fn(&ToolCall) -> Option<ToolCard>>;
+pub type ToolRenderer = Arc<dyn Fn(&ToolCall) -> Option<ToolCard> + Send + Sync>;
 /// Turns a message of one role into parts that are known; nothing means the default.
-pub type RoleRenderer = Box<dyn Fn(&Message) -> Option<Vec<Part>>>;
+pub type RoleRenderer = Arc<dyn Fn(&Message) -> Option<Vec<Part>> + Send + Sync>;
 
 /// Renderers by tool name and by role name. The last registration of a name wins.
-#[derive(Default)]
+///
+/// A clone shows everything alike on another thread: searching looks at what is shown.
+#[derive(Clone, Default)]
 pub struct Registry {
     tools: HashMap<String, ToolRenderer>,
     roles: HashMap<String, RoleRenderer>,
     version: u64,
-    compared: Compared,
 }
 
 impl Registry {
     /// Shows calls of the tool `name` with `renderer`.
-    pub fn tool(&mut self, name: &str, renderer: impl Fn(&ToolCall) -> Option<ToolCard> + 'static) {
-        self.tools.insert(name.to_owned(), Box::new(renderer));
+    pub fn tool(
+        &mut self,
+        name: &str,
+        renderer: impl Fn(&ToolCall) -> Option<ToolCard> + Send + Sync + 'static,
+    ) {
+        self.tools.insert(name.to_owned(), Arc::new(renderer));
         self.version += 1;
     }
 
     /// Shows messages of the role `name` with `renderer`.
-    pub fn role(&mut self, name: &str, renderer: impl Fn(&Message) -> Option<Vec<Part>> + 'static) {
-        self.roles.insert(name.to_owned(), Box::new(renderer));
+    pub fn role(
+        &mut self,
+        name: &str,
+        renderer: impl Fn(&Message) -> Option<Vec<Part>> + Send + Sync + 'static,
+    ) {
+        self.roles.insert(name.to_owned(), Arc::new(renderer));
         self.version += 1;
+    }
+
+    /// True while nothing was registered.
+    #[must_use]
+    pub fn is_plain(&self) -> bool {
+        self.version == 0
     }
 
     /// Changes with every registration.
@@ -111,11 +128,7 @@ impl Registry {
     #[must_use]
     pub fn card(&self, call: &ToolCall) -> ToolCard {
         let own = self.tools.get(&*call.name).and_then(|renderer| renderer(call));
-        own.unwrap_or_else(|| tools::card(call, &self.changes(call)))
-    }
-
-    fn changes(&self, call: &ToolCall) -> Arc<[FileDiff]> {
-        call.result.as_ref().map(|result| self.compared.of(result)).unwrap_or_default()
+        own.unwrap_or_else(|| tools::card(call, &changes(call)))
     }
 
     /// The parts to show for a message, when its role has a renderer that knows it.
@@ -125,31 +138,33 @@ impl Registry {
     }
 }
 
-/// Results whose changes are kept as they were compared.
+/// Results whose changes are kept as they were compared, by each thread that asks.
 const COMPARED: usize = 16;
 
-/// The changes that results tell of, compared once: a message that goes on is composed
-/// anew with every word of it.
-#[derive(Default)]
-struct Compared {
-    kept: RefCell<VecDeque<(Weak<ToolResult>, Arc<[FileDiff]>)>>,
+type Compared = VecDeque<(Weak<ToolResult>, Arc<[FileDiff]>)>;
+
+thread_local! {
+    /// The changes that results tell of, compared once: a message that goes on is composed
+    /// anew with every word of it.
+    static CHANGES: RefCell<Compared> = const { RefCell::new(VecDeque::new()) };
 }
 
-impl Compared {
-    fn of(&self, result: &Arc<ToolResult>) -> Arc<[FileDiff]> {
-        if !tools::tells_changes(result) {
-            return Arc::new([]);
-        }
-        let mut kept = self.kept.borrow_mut();
-        let known = kept.iter().find(|(of, _)| std::ptr::eq(of.as_ptr(), Arc::as_ptr(result)));
-        if let Some((_, changes)) = known {
-            return Arc::clone(changes);
-        }
-        let changes: Arc<[FileDiff]> = tools::changes(result).into();
-        kept.push_back((Arc::downgrade(result), Arc::clone(&changes)));
-        if kept.len() > COMPARED {
-            kept.pop_front();
-        }
-        changes
+fn changes(call: &ToolCall) -> Arc<[FileDiff]> {
+    match call.result.as_ref().filter(|result| tools::tells_changes(result)) {
+        Some(result) => CHANGES.with_borrow_mut(|kept| compared(kept, result)),
+        None => Arc::default(),
     }
+}
+
+fn compared(kept: &mut Compared, result: &Arc<ToolResult>) -> Arc<[FileDiff]> {
+    let known = kept.iter().find(|(of, _)| std::ptr::eq(of.as_ptr(), Arc::as_ptr(result)));
+    if let Some((_, changes)) = known {
+        return Arc::clone(changes);
+    }
+    let changes: Arc<[FileDiff]> = tools::changes(result).into();
+    kept.push_back((Arc::downgrade(result), Arc::clone(&changes)));
+    if kept.len() > COMPARED {
+        kept.pop_front();
+    }
+    changes
 }

@@ -4,6 +4,7 @@
 //! is derived from it in each frame. So whatever changes above or below, what is being
 //! read stays where it is. Work in a frame is bounded by what is visible.
 
+mod find;
 mod walk;
 
 use std::sync::Arc;
@@ -26,6 +27,7 @@ use crate::{
         registry::Registry,
         slug::Slug,
         spec::{ESTIMATE_WIDTH, SlugKey, Spec},
+        strip::{Strip, Track},
     },
     model::{GroupPlace, Message, MessageId, RowInfo, Source, ToolTally},
 };
@@ -33,7 +35,7 @@ use crate::{
 /// Default size of the cache of set slugs.
 pub const CACHE_BYTES: usize = 12 * 1024 * 1024;
 /// Room under the last slug, in points.
-const FOOT: f64 = 32.0;
+pub(crate) const FOOT: f64 = 32.0;
 /// Composed messages that are kept.
 const COMPOSED_MAX: usize = 160;
 /// Rows around the visible ones that are asked for ahead of time.
@@ -52,6 +54,35 @@ pub struct Anchor {
     pub offset: f64,
 }
 
+/// A place in the conversation, whatever the heights around it become.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Place {
+    /// The message.
+    pub message: MessageId,
+    /// The part of its height that lies above, 0 to 1.
+    pub part: f64,
+}
+
+/// Heights as they stood at one moment. A drag is measured with what it began with, so
+/// that the same position of the pointer always means the same place.
+#[derive(Clone, Debug, Default)]
+pub struct Ruler {
+    heights: Heights,
+    width: f32,
+}
+
+impl Ruler {
+    /// The place at a distance from the first row's top, in points; none without rows.
+    pub fn place(&mut self, y: f64, source: &dyn Source) -> Option<Place> {
+        let (rows, width) = (source.len(), self.width);
+        let estimate = |i: usize| if i < rows { estimate_row(&source.row(i), width) } else { 0.0 };
+        let (row, within) = self.heights.find(y, estimate);
+        let height = self.heights.get(row, estimate);
+        let part = if height > 0.0 { (within / height).clamp(0.0, 1.0) } else { 0.0 };
+        (row < rows).then(|| Place { message: source.row(row).id, part })
+    }
+}
+
 /// Where to go.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Jump {
@@ -63,6 +94,28 @@ pub enum Jump {
     Row(usize),
     /// A fraction of the whole, 0 to 1.
     Fraction(f64),
+    /// A place, which comes to stand `lead` points below the viewport's top.
+    Place {
+        /// The place.
+        place: Place,
+        /// Points of what is above it that stay on screen.
+        lead: f64,
+        /// Where the reader is pulling.
+        toward: Toward,
+    },
+}
+
+/// Where the reader is pulling. What is on screen never goes the other way, even when
+/// measuring shows that the place was nearer than it seemed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Toward {
+    /// Anywhere.
+    #[default]
+    Any,
+    /// Only to what is above.
+    Start,
+    /// Only to what is below.
+    End,
 }
 
 /// What a frame is laid out for.
@@ -113,6 +166,8 @@ pub struct Visible {
     pub at_end: bool,
     /// Colours have come that the next frame will show.
     pub more: bool,
+    /// The sheet's frame; slugs know theirs.
+    pub frame: u64,
 }
 
 struct Composed {
@@ -134,7 +189,8 @@ pub struct Sheet {
     jump: Option<Jump>,
     pending_scroll: f64,
     heights: Heights,
-    first_row: MessageId,
+    /// The messages of the first row and of the last one when heights were estimated.
+    ends: (MessageId, MessageId),
     composed: FxHashMap<MessageId, Composed>,
     cache: SlugCache,
     canary: Canary,
@@ -147,6 +203,7 @@ pub struct Sheet {
     more: bool,
     /// The rows that were asked for last, and the state of the source then.
     wish: (u64, std::ops::Range<usize>),
+    moves: u64,
 }
 
 impl Default for Sheet {
@@ -166,7 +223,7 @@ impl Sheet {
             jump: None,
             pending_scroll: 0.0,
             heights: Heights::default(),
-            first_row: MessageId::default(),
+            ends: (MessageId::default(), MessageId::default()),
             composed: FxHashMap::default(),
             cache: SlugCache::new(cache_bytes),
             canary: Canary::default(),
@@ -177,6 +234,7 @@ impl Sheet {
             recoloured: false,
             more: false,
             wish: (0, 0..0),
+            moves: 0,
         }
     }
 
@@ -184,6 +242,7 @@ impl Sheet {
     /// releases the end.
     pub fn scroll_by(&mut self, points: f64) {
         self.pending_scroll += points;
+        self.moves += 1;
         if points < 0.0 {
             self.following = false;
         }
@@ -192,6 +251,7 @@ impl Sheet {
     /// Goes somewhere in the next frame.
     pub fn jump(&mut self, jump: Jump) {
         self.jump = Some(jump);
+        self.moves += 1;
         self.pending_scroll = 0.0;
         self.following = jump == Jump::End;
     }
@@ -220,6 +280,12 @@ impl Sheet {
         self.following
     }
 
+    /// What slugs are set for since the last frame.
+    #[must_use]
+    pub fn epoch(&self) -> Epoch {
+        self.epoch
+    }
+
     /// Slugs set since the sheet was made.
     #[must_use]
     pub fn laid_out(&self) -> u64 {
@@ -232,10 +298,40 @@ impl Sheet {
         self.cache.bytes()
     }
 
+    /// Puts another state of a set slug in its place, if it is still there.
+    pub fn replace(&mut self, id: SlugId, old: &Arc<Slug>, new: Arc<Slug>) {
+        self.cache.replace(id, old, new);
+    }
+
+    /// Forgets set slugs that are not wanted. They are set again when they are shown.
+    pub fn retain(&mut self, is_wanted: impl Fn(&Slug) -> bool) {
+        self.cache.retain(is_wanted);
+    }
+
     /// Forgets every set slug.
     pub fn purge(&mut self) {
         self.cache.clear();
         self.composed.clear();
+    }
+
+    /// The heights of now, to measure a drag with.
+    #[must_use]
+    pub fn ruler(&self) -> Ruler {
+        Ruler { heights: self.heights.clone(), width: self.epoch.width_pts as f32 }
+    }
+
+    /// Top and bottom of a row in points from the first row's top, partly estimated.
+    pub fn row_span(&mut self, row: usize, source: &dyn Source) -> (f64, f64) {
+        let width = self.epoch.width_pts as f32;
+        let estimate = |i: usize| estimate_row(&source.row(i), width);
+        let top = self.heights.top(row, estimate);
+        (top, top + self.heights.get(row, estimate))
+    }
+
+    /// Brings an overview of all rows up to date, in steps of bounded work. False while
+    /// there is more to do.
+    pub fn overlook(&self, strip: &mut Strip, source: &dyn Source, track: Track) -> bool {
+        strip.update(&self.heights, source, self.epoch.width_pts as f32, track)
     }
 
     /// Lays out one frame.
@@ -246,7 +342,7 @@ impl Sheet {
         self.source_version = source.poll();
         let scale = self.begin_epoch(source, page);
         if source.is_empty() {
-            return Visible { at_end: true, ..Visible::default() };
+            return Visible { at_end: true, frame: self.frame, ..Visible::default() };
         }
         let mut walk = Walk { sheet: self, source, page };
         let at = walk.start(scale);
@@ -283,7 +379,7 @@ impl Sheet {
                         if row == rows.start && here == (from.0, from.1) { from.2 } else { 0 };
                     let is_last = row + 1 == rows.end && here == (to.0, to.1);
                     let end = if is_last { to.2 } else { usize::MAX };
-                    let words = line.galley.job.text.chars().take(end).skip(start);
+                    let words = line.rows.text().chars().take(end).skip(start);
                     text.extend(words);
                     if !is_last {
                         text.push('\n');
@@ -304,8 +400,7 @@ impl Sheet {
             atlas: self.canary.resets(page.fonts),
         };
         let changed = epoch != self.epoch;
-        let rows_changed = self.heights.len() != source.len()
-            || (!source.is_empty() && source.row(0).id != self.first_row);
+        let is_same_width = epoch.width_pts == self.epoch.width_pts;
         let fraction = changed.then(|| self.anchor_fraction()).flatten();
         if changed {
             self.cache.clear();
@@ -315,14 +410,31 @@ impl Sheet {
                 composed.heights = estimated(&composed.specs, ratio);
             }
         }
-        if rows_changed || epoch.width_pts != self.epoch.width_pts {
-            self.heights = estimate_heights(source, page.width);
-            self.note_measured(source, page.width);
-            self.first_row =
-                if source.is_empty() { MessageId::default() } else { source.row(0).id };
-        }
         self.epoch = epoch;
+        self.take_in_rows(source, page.width, is_same_width);
         fraction
+    }
+
+    /// Rows behind the others leave what is known of these as it is.
+    fn take_in_rows(&mut self, source: &dyn Source, width: f32, is_same_width: bool) {
+        let (known, rows) = (self.heights.len(), source.len());
+        let id = |row: usize| if row < rows { source.row(row).id } else { MessageId::default() };
+        let goes_on =
+            is_same_width && known <= rows && known > 0 && self.ends == (id(0), id(known - 1));
+        if goes_on && known == rows {
+            return;
+        }
+        if goes_on {
+            let estimate = |row: usize| estimate_row(&source.row(row), width);
+            let of_chunk = |chunk| estimate_chunk(source, chunk, width);
+            self.heights.extend(rows, estimate, of_chunk);
+        } else {
+            let moved = self.heights.moved() + self.heights.total();
+            self.heights =
+                Heights::new(rows, |chunk| estimate_chunk(source, chunk, width)).after(moved);
+            self.note_measured(source, width);
+        }
+        self.ends = (id(0), id(rows.saturating_sub(1)));
     }
 
     /// What was measured outlives new rows: only what nobody looked at is an estimate.
@@ -371,23 +483,22 @@ fn estimate_ratio(width: f32) -> f64 {
     f64::from(ESTIMATE_WIDTH / width.clamp(120.0, ESTIMATE_WIDTH)).sqrt()
 }
 
-fn estimate_heights(source: &dyn Source, width: f32) -> Heights {
-    let rows = source.len();
-    Heights::new(rows, |chunk| {
-        let range = chunk * CHUNK..((chunk + 1) * CHUNK).min(rows);
-        let (shown, lines) = source.estimate(range);
-        height_of(shown, lines, width)
-    })
+fn estimate_chunk(source: &dyn Source, chunk: usize, width: f32) -> f64 {
+    let range = chunk * CHUNK..((chunk + 1) * CHUNK).min(source.len());
+    let (shown, lines) = source.estimate(range);
+    height_of(shown, lines, width)
 }
 
-fn estimate_row(row: &RowInfo, width: f32) -> f64 {
+/// The height that a row will have on a column of this width.
+pub(super) fn estimate_row(row: &RowInfo, width: f32) -> f64 {
     if matches!(row.group, GroupPlace::Follows { .. }) {
         return 0.0;
     }
     height_of(1, u64::from(row.lines), width)
 }
 
-fn height_of(rows: u64, lines: u64, width: f32) -> f64 {
+/// The height of so many rows that have so many lines.
+pub(super) fn height_of(rows: u64, lines: u64, width: f32) -> f64 {
     (rows as f64 * 24.0 + lines as f64 * 23.0) * estimate_ratio(width)
 }
 

@@ -43,6 +43,28 @@ pub struct Spec {
     pub look: u64,
     /// Belongs to the open tail of a streaming text: it is set anew each frame.
     pub open: bool,
+    /// What its words are to someone who searches.
+    pub strand: Strand,
+    /// The folds that have to be open for it to be there, outermost first.
+    pub within: SmallVec<[Fold; 2]>,
+}
+
+/// What words are to someone who searches.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Strand {
+    /// Words of the program: they are not searched.
+    #[default]
+    Interface,
+    /// What was said.
+    Message,
+    /// Reasoning.
+    Thinking,
+    /// What tools were called with.
+    Arguments,
+    /// What tools gave back.
+    Result,
+    /// Records that are shown as they were found.
+    Record,
 }
 
 /// The column width that estimates are made for, in points.

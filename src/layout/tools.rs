@@ -461,7 +461,7 @@ fn unknown(call: &ToolCall) -> ToolCard {
         body.push(Body::Text(text.into()));
     }
     body.push(match json_output(call) {
-        Some(text) => Body::Text(text.into()),
+        Some(text) => Body::Shaped(text.into()),
         None => Body::Output,
     });
     let (icon, title) = match remote_name(&call.name) {

@@ -2,15 +2,18 @@
 //!
 //! Pure data and pure functions: no clock, no environment, no IO.
 
+pub mod activity;
 pub mod approval;
 pub mod block;
 mod bytes;
+pub mod census;
 pub mod character;
 pub mod command;
 pub mod id;
 mod list;
 pub mod message;
 pub mod pairing;
+pub mod reading;
 pub mod snapshot;
 pub mod source;
 pub mod stream;
@@ -20,6 +23,7 @@ pub use approval::{
     Approval, ApprovalId, Change, Concern, Decision, Offer, Scope, Subject, ToolUse,
 };
 pub use block::{Alert, Align, Block, BlockKind, Hygiene, ListItem, RichText, Run, Style};
+pub use census::{Census, Censuses, Matter, Matters};
 pub use command::{Attachment, Command, Draft, ThinkingLevel, Ticket};
 pub use id::{MessageId, SourceLine, Warning};
 pub use list::List;
@@ -27,6 +31,7 @@ pub use message::{
     Blocks, Image, ImageData, Message, Notice, NoticeKind, Part, Raw, Role, StopReason, Text,
     Thinking, Usage,
 };
+pub use reading::{ReadAhead, Reading};
 pub use snapshot::{Aside, Entry, Fate, Phase, Receipt, Refusal, Settings, Snapshot};
 pub use source::{
     GroupPlace, GroupTraits, Grouping, MemorySource, Progress, RowInfo, RowKind, Source, ToolTally,

@@ -3,8 +3,10 @@
 use std::{ops::Range, sync::Arc, time::Instant};
 
 use super::{
+    census::{Census, Censuses},
     id::MessageId,
     message::{Message, Part, Role},
+    reading::Reading,
     tool::{LowStakes, ToolState},
 };
 
@@ -21,6 +23,12 @@ pub struct RowInfo {
     pub group: GroupPlace,
     /// Its low-stakes calls, counted.
     pub tally: ToolTally,
+    /// Its other calls, counted; saturates, in a file's index at 3.
+    pub calls: u8,
+    /// It holds reasoning.
+    pub thinks: bool,
+    /// Another path through the conversation leaves behind this row.
+    pub forks: bool,
     /// One of its calls failed, or the message itself did.
     pub failed: bool,
     /// Seconds since 1970; 0 when the source has no times.
@@ -131,8 +139,19 @@ pub trait Source {
     fn running_since(&self) -> Option<Instant> {
         None
     }
+    /// What a range of rows comes to. Sources of many rows keep these counts, see
+    /// [`Censuses`].
+    fn census(&self, rows: Range<usize>) -> Census {
+        let mut census = Census::default();
+        rows.for_each(|row| census.add(&Census::of(&self.row(row))));
+        census
+    }
     /// How far indexing is.
     fn progress(&self) -> Progress;
+    /// All of it as it stands now, for another thread to read; none when it cannot be.
+    fn reading(&self) -> Option<Arc<dyn Reading>> {
+        None
+    }
 }
 
 /// What decides a row's place in a group.
@@ -155,6 +174,17 @@ pub struct Grouping {
 const GROUP_ROWS_MAX: u8 = 200;
 
 impl Grouping {
+    /// The state behind a row that got this place.
+    #[must_use]
+    pub fn after(place: GroupPlace) -> Self {
+        let open = match place {
+            GroupPlace::Alone => None,
+            GroupPlace::Leads => Some(1),
+            GroupPlace::Follows { back } => Some(back.saturating_add(1)),
+        };
+        Self { open }
+    }
+
     /// The place of the next row. A row that leads is only known to lead a group of
     /// several rows when its follower comes: a leader whose follower never comes simply
     /// groups its own calls.
@@ -200,7 +230,8 @@ impl GroupTraits {
 #[derive(Debug, Default)]
 pub struct MemorySource {
     rows: Vec<RowInfo>,
-    messages: Vec<Arc<Message>>,
+    messages: Arc<Vec<Arc<Message>>>,
+    censuses: Censuses,
     grouping: Grouping,
     version: u64,
 }
@@ -219,8 +250,10 @@ impl MemorySource {
     /// Appends a message.
     pub fn push(&mut self, message: Message) {
         let group = self.grouping.place(GroupTraits::of(&message));
-        self.rows.push(RowInfo { group, ..RowInfo::of(&message) });
-        self.messages.push(Arc::new(message));
+        let row = RowInfo { group, ..RowInfo::of(&message) };
+        self.censuses.push(&row);
+        self.rows.push(row);
+        Arc::make_mut(&mut self.messages).push(Arc::new(message));
         self.version += 1;
     }
 }
@@ -237,18 +270,24 @@ impl RowInfo {
     pub fn of_lines(message: &Message, lines: usize) -> Self {
         let mut tally = ToolTally::default();
         let mut failed = message.error.is_some();
+        let mut calls = 0_u8;
         for part in &message.parts {
             if let Part::ToolCall(call) = part {
                 tally.add(&call.name);
+                calls = calls.saturating_add(u8::from(LowStakes::of(&call.name).is_none()));
                 failed |= call.state == ToolState::Error;
             }
         }
+        let is_thinking = |part: &Part| matches!(part, Part::Thinking(_)) && part.is_visible();
         Self {
             id: message.id,
             kind: RowKind::of(message),
             lines: u16::try_from(lines).unwrap_or(u16::MAX),
             group: GroupPlace::Alone,
             tally,
+            calls,
+            thinks: message.parts.iter().any(is_thinking),
+            forks: false,
             failed,
             time_secs: message.timestamp_ms.map_or(0, |ms| u32::try_from(ms / 1000).unwrap_or(0)),
         }
@@ -344,7 +383,49 @@ impl Source for MemorySource {
 
     fn want(&mut self, _rows: Range<usize>) {}
 
+    fn estimate(&self, rows: Range<usize>) -> (u64, u64) {
+        let census = self.census(rows);
+        (u64::from(census.shown), census.all_lines())
+    }
+
+    fn census(&self, rows: Range<usize>) -> Census {
+        self.censuses.of(rows, |row| self.rows[row])
+    }
+
     fn progress(&self) -> Progress {
         Progress::Complete
+    }
+
+    fn reading(&self) -> Option<Arc<dyn Reading>> {
+        let messages = Arc::clone(&self.messages);
+        Some(Arc::new(MemoryReading { messages, version: self.version }))
+    }
+}
+
+/// The messages of a [`MemorySource`] at one moment.
+struct MemoryReading {
+    messages: Arc<Vec<Arc<Message>>>,
+    version: u64,
+}
+
+impl Reading for MemoryReading {
+    fn len(&self) -> usize {
+        self.messages.len()
+    }
+
+    fn stamp(&self) -> u64 {
+        self.version
+    }
+
+    fn id(&self, row: usize) -> MessageId {
+        self.messages[row].id
+    }
+
+    fn message(&self, row: usize) -> Arc<Message> {
+        Arc::clone(&self.messages[row])
+    }
+
+    fn is_resident(&self) -> bool {
+        true
     }
 }

@@ -41,7 +41,7 @@ impl Stop {
     pub async fn due(&mut self) {
         if self.0.wait_for(|due| *due).await.is_err() {
             // The stopper is gone, so nobody can stop this run any more.
-            std::future::pending().await
+            std::future::pending::<()>().await;
         }
     }
 }

@@ -158,8 +158,7 @@ pub fn search_replace_blocks(text: &str) -> Result<Vec<Replacement>, String> {
             }
             return Err("diff must consist of SEARCH and REPLACE blocks".to_owned());
         }
-        let old = until(&mut lines, |line| is_divider(line))
-            .ok_or("a SEARCH block has no ======= after it")?;
+        let old = until(&mut lines, is_divider).ok_or("a SEARCH block has no ======= after it")?;
         let new = until(&mut lines, |line| is_marker(line, &['+', '>'], "REPLACE"))
             .ok_or("a REPLACE block is not closed")?;
         edits.push(Replacement { old, new, all: false });

@@ -6,7 +6,7 @@ use crate::model::{LowStakes, ToolTally};
 
 use super::{
     json::{self, Cursor, Walk},
-    record::{Marks, RecordKind},
+    record::{Marks, RecordKind, Traces},
     time,
 };
 
@@ -57,6 +57,7 @@ pub(super) struct Title {
 pub(super) struct Content {
     pub(super) lines: u32,
     pub(super) marks: Marks,
+    pub(super) traces: Traces,
     /// Hashed ids of its calls.
     pub(super) calls: Vec<u64>,
     /// Hashed ids and error flags of the results it carries.
@@ -118,9 +119,10 @@ pub(super) fn link(cursor: &mut Cursor<'_>) -> Walk<Link> {
 
 impl Content {
     fn clear(&mut self) {
-        let Self { lines, marks, calls, results, has_words } = self;
+        let Self { lines, marks, traces, calls, results, has_words } = self;
         *lines = 0;
         *marks = Marks::default();
+        *traces = Traces::default();
         calls.clear();
         results.clear();
         *has_words = false;
@@ -191,7 +193,14 @@ impl Content {
         self.lines = self.lines.saturating_add(2);
         if redacted || !json::is_blank(inside) {
             self.marks.thinking();
+            self.traces.think();
         }
+    }
+
+    /// Counts a call that is no low-stakes one.
+    pub(super) fn other_call(&mut self) {
+        self.traces.call();
+        self.part(3);
     }
 
     fn call(&mut self, block: &Block<'_>) {
@@ -200,7 +209,7 @@ impl Content {
         let name = json::unescaped(block.name);
         tally.add(&name);
         if LowStakes::of(&name).is_none() {
-            return self.part(3);
+            return self.other_call();
         }
         self.has_words = true;
         self.lines = self.lines.saturating_add(3);

@@ -1,9 +1,9 @@
-//! Line numbers of records, kept at a byte a record.
+//! Line numbers of records, kept at half a byte a record.
 //!
 //! A record says how many line ends lie between it and the record before; every so many
 //! records the sum is written down.
 
-use super::record::Record;
+use super::record::{GAP_MAX, Record};
 
 const STRIDE: usize = 4096;
 
@@ -12,7 +12,7 @@ const STRIDE: usize = 4096;
 pub(super) struct LineTable {
     /// Line of each record whose number is a multiple of the stride.
     marks: Vec<u64>,
-    /// Records behind more line ends than a byte can count, with the surplus.
+    /// Records behind more line ends than it can count itself, with the surplus.
     far: Vec<(u32, u64)>,
     /// Line of the newest record.
     line: u64,
@@ -23,8 +23,8 @@ impl LineTable {
     /// writes what fits into it.
     pub(super) fn push(&mut self, number: usize, record: &mut Record, gap: u64) {
         self.line += gap;
-        record.gap = u8::try_from(gap).unwrap_or(u8::MAX);
-        let surplus = gap - u64::from(record.gap);
+        record.set_gap(u8::try_from(gap).unwrap_or(GAP_MAX));
+        let surplus = gap - u64::from(record.gap());
         if surplus > 0 {
             self.far.push((number as u32, surplus));
         }
@@ -33,13 +33,13 @@ impl LineTable {
         }
     }
 
-    /// The line of a record, counted from 1.
-    pub(super) fn line_of(&self, records: &[Record], number: usize) -> u64 {
+    /// The line of a record, counted from 1. `gap_of` gives what [`LineTable::push`] wrote
+    /// into a record.
+    pub(super) fn line_of(&self, gap_of: impl Fn(usize) -> u8, number: usize) -> u64 {
         let mark = number / STRIDE;
         let first = mark * STRIDE;
         let Some(line) = self.marks.get(mark) else { return 0 };
-        let between = records.get(first + 1..=number).unwrap_or(&[]);
-        let near: u64 = between.iter().map(|record| u64::from(record.gap)).sum();
+        let near: u64 = (first + 1..=number).map(|number| u64::from(gap_of(number))).sum();
         let from = self.far.partition_point(|(at, _)| *at as usize <= first);
         let to = self.far.partition_point(|(at, _)| *at as usize <= number);
         let far: u64 = self.far.get(from..to).unwrap_or(&[]).iter().map(|(_, n)| n).sum();

@@ -29,8 +29,8 @@ pub(super) struct Record {
     pub(super) flags: Flags,
     /// Place in a group, see [`Record::group`].
     group: u8,
-    /// Line ends between the record before and this one; saturates, see `lines.rs`.
-    pub(super) gap: u8,
+    /// Half of it counts line ends before the record, half of it is [`Traces`].
+    gap_and_traces: u8,
 }
 
 const _: () = assert!(size_of::<Record>() == 32, "the budget of the index");
@@ -111,7 +111,7 @@ impl Record {
             kind,
             flags: Flags::default(),
             group: 0,
-            gap: 0,
+            gap_and_traces: 0,
         }
     }
 
@@ -142,9 +142,78 @@ impl Record {
         };
     }
 
+    /// Line ends between the record before and this one, at most [`GAP_MAX`]; see
+    /// `lines.rs`.
+    pub(super) fn gap(&self) -> u8 {
+        self.gap_and_traces & GAP_MAX
+    }
+
+    pub(super) fn set_gap(&mut self, gap: u8) {
+        self.gap_and_traces = self.gap_and_traces & !GAP_MAX | gap.min(GAP_MAX);
+    }
+
+    /// What is in it beside words and low-stakes calls.
+    pub(super) fn traces(&self) -> Traces {
+        Traces(self.gap_and_traces & !GAP_MAX)
+    }
+
+    pub(super) fn set_traces(&mut self, traces: Traces) {
+        self.gap_and_traces = self.gap() | traces.0;
+    }
+
     /// Tally and traits of a message record.
     pub(super) fn marks(&self) -> Marks {
         Marks(self.extra)
+    }
+}
+
+/// The most line ends before a record that it counts itself.
+pub(super) const GAP_MAX: u8 = 15;
+
+/// What an overview shows of a message, in the upper half of a byte.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Traces(u8);
+
+impl Traces {
+    const THINKS: u8 = 1 << 4;
+    const FORKS: u8 = 1 << 5;
+    /// Two bits that count calls.
+    const CALL: u8 = 1 << 6;
+    const CALLS: u8 = 3 << 6;
+
+    /// Notes reasoning that can be seen.
+    pub(super) fn think(&mut self) {
+        self.0 |= Self::THINKS;
+    }
+
+    /// Notes a call that is no low-stakes one.
+    pub(super) fn call(&mut self) {
+        if self.0 & Self::CALLS != Self::CALLS {
+            self.0 += Self::CALL;
+        }
+    }
+
+    /// Appends the traces of the next record of the same message.
+    pub(super) fn append(&mut self, later: Self) {
+        self.0 |= later.0 & (Self::THINKS | Self::FORKS);
+        (0..later.calls()).for_each(|_| self.call());
+    }
+
+    pub(super) fn set_forks(&mut self, forks: bool) {
+        self.0 = self.0 & !Self::FORKS | if forks { Self::FORKS } else { 0 };
+    }
+
+    pub(super) fn thinks(self) -> bool {
+        self.0 & Self::THINKS != 0
+    }
+
+    pub(super) fn forks(self) -> bool {
+        self.0 & Self::FORKS != 0
+    }
+
+    /// At most 3.
+    pub(super) fn calls(self) -> u8 {
+        self.0 >> 6
     }
 }
 

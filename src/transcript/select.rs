@@ -9,11 +9,20 @@ use super::{
 pub(super) const BRANCHES_MAX: usize = 1000;
 
 /// What was chosen.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Selection {
     /// The last record of each other path, and the rows that only it has.
     pub(super) branches: Vec<(u32, u32)>,
     pub(super) branches_left_out: usize,
+    /// Every message is on the path or hidden, so that a further message on the path
+    /// changes what is shown of no other.
+    pub(super) tidy: bool,
+}
+
+impl Default for Selection {
+    fn default() -> Self {
+        Self { branches: Vec::new(), branches_left_out: 0, tidy: true }
+    }
 }
 
 /// Where the records begin.
@@ -35,6 +44,7 @@ pub(super) fn select(
 ) -> Selection {
     for record in records.iter_mut() {
         record.flags.clear(Flags::HIDDEN);
+        set_forks(record, false);
     }
     let mut tree = Tree::new(records, format, reach);
     let newest = (0..records.len() as u32).rev().find(|number| tree.can_lead(*number));
@@ -45,13 +55,46 @@ pub(super) fn select(
     }
     tree.settle_all();
     let (branches, branches_left_out) = tree.branches();
+    let forks = tree.forks();
+    let tidy = !(0..tree.records.len() as u32)
+        .any(|number| tree.fate_of(number) == SHOWN && tree.is_message(number));
     let hidden = std::mem::take(&mut tree.fate);
     for (record, fate) in records.iter_mut().zip(hidden) {
         if fate == HIDDEN {
             record.flags.set(Flags::HIDDEN);
         }
     }
-    Selection { branches, branches_left_out }
+    mark_forks(records, &forks);
+    Selection { branches, branches_left_out, tidy }
+}
+
+fn set_forks(record: &mut Record, forks: bool) {
+    let mut traces = record.traces();
+    traces.set_forks(forks);
+    record.set_traces(traces);
+}
+
+/// Marks the records behind which a hidden branch begins, and the first of each row that
+/// one of them belongs to.
+fn mark_forks(records: &mut [Record], forks: &[u32]) {
+    for number in forks {
+        if let Some(record) = records.get_mut(*number as usize) {
+            set_forks(record, true);
+        }
+    }
+    for number in 0..records.len() {
+        let Some(head) = records.get(number).filter(|head| !head.has(Flags::CHILD)) else {
+            continue;
+        };
+        let mut next = head.next;
+        while let Some(record) = records.get(next as usize) {
+            next = record.next;
+            if record.traces().forks() {
+                records.get_mut(number).into_iter().for_each(|head| set_forks(head, true));
+                break;
+            }
+        }
+    }
 }
 
 /// Not decided yet.
@@ -104,28 +147,13 @@ impl<'a> Tree<'a> {
     /// True for records that make a conversation. The others (settings, progress, notices,
     /// Claude Code's results) hang beside it and share the fate of the message above.
     fn is_message(&self, number: u32) -> bool {
-        let Some(record) = self.record(number) else { return false };
-        let is_linked = record.has(Flags::LINKED) && !record.has(Flags::SUPERSEDED);
-        is_linked
-            && match record.kind {
-                RecordKind::User | RecordKind::Assistant => true,
-                RecordKind::Result | RecordKind::Custom => self.format == Format::Pi,
-                RecordKind::Header
-                | RecordKind::Notice
-                | RecordKind::Raw
-                | RecordKind::Damaged
-                | RecordKind::Housekeeping
-                | RecordKind::Sidechain => false,
-            }
+        self.record(number).is_some_and(|record| is_message(record, self.format))
     }
 
     /// True for records that may end the path that is shown. pi goes on from its last
     /// entry, whatever it is.
     fn can_lead(&self, number: u32) -> bool {
-        let is_linked = self
-            .record(number)
-            .is_some_and(|record| record.has(Flags::LINKED) && !record.has(Flags::SUPERSEDED));
-        is_linked && (self.format == Format::Pi || self.is_message(number))
+        self.record(number).is_some_and(|record| can_lead(record, self.format))
     }
 
     fn head_of(&self, number: u32) -> u32 {
@@ -275,6 +303,32 @@ impl<'a> Tree<'a> {
         nearest
     }
 
+    /// The messages on the path that a hidden message answers. A branch that begins with
+    /// the conversation leaves at the first message.
+    fn forks(&self) -> Vec<u32> {
+        let mut forks = Vec::new();
+        let first = self.first_shown();
+        for number in 0..self.records.len() as u32 {
+            if self.fate_of(number) != HIDDEN || !self.is_message(number) {
+                continue;
+            }
+            match self.parent(number).map(|parent| self.fate_of(parent)) {
+                Some(HIDDEN | SHOWN | OPEN | BUSY) => {}
+                Some(ROOT) | None => forks.extend(first),
+                Some(message) => forks.push(message),
+            }
+        }
+        forks.sort_unstable();
+        forks.dedup();
+        forks
+    }
+
+    fn first_shown(&self) -> Option<u32> {
+        let is_on_path =
+            |number: &u32| self.is_message(*number) && self.fate_of(*number) == *number;
+        (0..self.records.len() as u32).find(is_on_path)
+    }
+
     /// Hidden messages that no hidden message follows, by the last record below each.
     fn branches(&self) -> (Vec<(u32, u32)>, usize) {
         let mut last = vec![NONE; self.records.len()];
@@ -303,6 +357,28 @@ impl<'a> Tree<'a> {
     }
 }
 
+/// True for records that make a conversation.
+pub(super) fn is_message(record: &Record, format: Format) -> bool {
+    let counts = record.has(Flags::LINKED) && !record.has(Flags::SUPERSEDED);
+    counts
+        && match record.kind {
+            RecordKind::User | RecordKind::Assistant => true,
+            RecordKind::Result | RecordKind::Custom => format == Format::Pi,
+            RecordKind::Header
+            | RecordKind::Notice
+            | RecordKind::Raw
+            | RecordKind::Damaged
+            | RecordKind::Housekeeping
+            | RecordKind::Sidechain => false,
+        }
+}
+
+/// True for records that may end the path that is shown.
+pub(super) fn can_lead(record: &Record, format: Format) -> bool {
+    let counts = record.has(Flags::LINKED) && !record.has(Flags::SUPERSEDED);
+    counts && (format == Format::Pi || is_message(record, format))
+}
+
 fn is_further_line(records: &[Record], number: u32) -> bool {
     records
         .get(number as usize)
@@ -310,7 +386,7 @@ fn is_further_line(records: &[Record], number: u32) -> bool {
 }
 
 /// The first record of each record's message.
-fn heads(records: &[Record]) -> Vec<u32> {
+pub(super) fn heads(records: &[Record]) -> Vec<u32> {
     let mut head: Vec<u32> = (0..records.len() as u32).collect();
     for (number, record) in records.iter().enumerate() {
         if record.kind != RecordKind::Assistant || record.has(Flags::CHILD) {

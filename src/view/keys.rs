@@ -5,7 +5,8 @@ use egui::{Event, Key, Modifiers, Response, Ui};
 use crate::{
     layout::{Jump, Openness},
     model::Source,
-    view::{overlay, transcript::TranscriptView},
+    perf::Reason,
+    view::{governor, minimap, overlay, transcript::TranscriptView},
 };
 
 /// Lines that an arrow key scrolls, in points.
@@ -22,11 +23,15 @@ pub(crate) fn scroll(view: &mut TranscriptView, ui: &Ui, ground: &Response, sour
         }
     }
     let copy = ui.input(|input| input.events.iter().any(|event| matches!(event, Event::Copy)));
-    let typing = ui.ctx().memory(|memory| memory.focused().is_some_and(|id| id != ground.id))
-        && ui.ctx().egui_wants_keyboard_input();
     // A dialog has the keys while it is open.
-    let dialog = ui.ctx().memory(|memory| memory.top_modal_layer().is_some());
-    if typing || dialog {
+    if ui.ctx().memory(|memory| memory.top_modal_layer().is_some()) {
+        return;
+    }
+    toggle_minimap(view, ui);
+    let own = [ground.id, minimap::id(ui)];
+    let typing = ui.ctx().memory(|memory| memory.focused().is_some_and(|id| !own.contains(&id)))
+        && ui.ctx().egui_wants_keyboard_input();
+    if typing {
         return;
     }
     if copy && view.selection.is_some() {
@@ -37,6 +42,20 @@ pub(crate) fn scroll(view: &mut TranscriptView, ui: &Ui, ground: &Response, sour
         if ui.input_mut(|input| input.consume_key(*modifiers, *key)) {
             run(view, *command, page, source);
         }
+    }
+}
+
+/// Ctrl+M shows or hides the minimap, also while somebody types. With Shift it is another
+/// key.
+fn toggle_minimap(view: &mut TranscriptView, ui: &Ui) {
+    let pressed = |input: &mut egui::InputState| {
+        !input.modifiers.shift
+            && !input.modifiers.alt
+            && input.consume_key(Modifiers::COMMAND, Key::M)
+    };
+    if ui.input_mut(pressed) {
+        view.show_minimap = !view.show_minimap;
+        governor::wake(ui, Reason::Input);
     }
 }
 

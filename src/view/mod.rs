@@ -3,22 +3,26 @@
 pub mod approval;
 mod clock;
 pub mod composer;
+mod find;
 pub mod governor;
 pub mod hud;
 pub mod images;
 mod keys;
 pub mod link_gate;
+mod minimap;
 mod overlay;
 mod paint;
 mod pointer;
 mod reference;
 mod renderer;
+mod retained;
 pub mod rich;
 mod selection;
 pub mod servers;
 pub mod theme;
 mod transcript;
 
+pub use find::{Finding, Strands};
 pub use reference::ReferenceView;
 pub use renderer::{Renderer, Shown};
 pub use transcript::{COLUMN_MAX, TranscriptView, ViewCommand};

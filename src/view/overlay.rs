@@ -1,15 +1,22 @@
 //! What floats over the transcript: the prompt being answered, the way back to the end,
-//! the scrollbar and the progress of indexing.
+//! the minimap or scrollbar and the progress of indexing.
 
-use egui::{Align2, CornerRadius, FontId, Rect, Role, Sense, Stroke, Ui, WidgetInfo, pos2, vec2};
+use std::hash::{Hash, Hasher as _};
+
+use egui::{
+    Align2, CornerRadius, FontId, Rect, Role, Sense, Shape, Stroke, StrokeKind, Ui, WidgetInfo,
+    epaint::RectShape, pos2, vec2,
+};
+use rustc_hash::FxHasher;
 
 use crate::{
     layout::{Jump, face, icon},
     model::{BlockKind, Part, Progress, Source},
     perf::Reason,
     view::{
-        governor,
-        transcript::{BAR_WIDTH, Geometry, TranscriptView, part_id},
+        governor, minimap,
+        retained::Look,
+        transcript::{Geometry, TranscriptView, part_id},
     },
 };
 
@@ -27,7 +34,7 @@ pub(crate) fn show(
 ) {
     prompt_ui(view, ui, geometry, source);
     pill_ui(view, ui, geometry, source);
-    bar_ui(view, ui, geometry);
+    minimap::show(view, ui, geometry, source);
     progress_ui(view, ui, geometry, source.progress());
 }
 
@@ -60,19 +67,25 @@ fn prompt_ui(view: &mut TranscriptView, ui: &Ui, geometry: Geometry, source: &mu
     let palette = view.palette();
     let rect = Rect::from_min_size(
         geometry.rect.min,
-        vec2(geometry.rect.width() - BAR_WIDTH, HEADER as f32),
+        vec2(geometry.rect.width() - geometry.edge, HEADER as f32),
     );
     let response = ui.interact(rect, part_id(ui, "prompt"), Sense::click());
     response.widget_info(|| WidgetInfo::labeled(Role::Button, true, format!("Prompt: {words}")));
-    let fill = if response.hovered() { palette.panel } else { palette.bg };
-    let painter = ui.painter_at(rect);
-    painter.rect_filled(rect, 0.0, fill);
-    let line = Stroke::new(1.0 / ui.pixels_per_point(), palette.line);
-    painter.hline(rect.x_range(), rect.bottom() - 0.5, line);
-    let job = elided(&words, palette.dim, geometry.width);
-    let galley = ui.ctx().fonts_mut(|fonts| fonts.layout_job(job));
-    let y = rect.center().y - galley.rect.height() / 2.0;
-    painter.galley(pos2(geometry.left, y), galley, palette.dim);
+    let look = look(view, &(&words, rect.width().to_bits(), response.hovered()));
+    let left = geometry.left - rect.left();
+    view.retained.stamp(&ui.painter_at(rect), "prompt", look, rect.min, |at| {
+        let rect = Rect::from_min_size(at, rect.size());
+        let fill = if response.hovered() { palette.panel } else { palette.bg };
+        let line = Stroke::new(1.0 / ui.pixels_per_point(), palette.line);
+        let job = elided(&words, palette.dim, geometry.width);
+        let galley = ui.ctx().fonts_mut(|fonts| fonts.layout_job(job));
+        let y = rect.center().y - galley.rect.height() / 2.0;
+        vec![
+            Shape::rect_filled(rect, 0.0, fill),
+            Shape::hline(rect.x_range(), rect.bottom() - 0.5, line),
+            Shape::galley(pos2(rect.left() + left, y), galley, palette.dim),
+        ]
+    });
     if response.clicked() {
         view.sheet.jump(Jump::Row(row));
         governor::wake(ui, Reason::Input);
@@ -86,7 +99,8 @@ fn elided(words: &str, color: egui::Color32, width: f32) -> egui::text::LayoutJo
     job
 }
 
-fn prompt_words(source: &mut dyn Source, row: usize) -> Option<String> {
+/// The first words of a prompt, once it is read.
+pub(crate) fn prompt_words(source: &mut dyn Source, row: usize) -> Option<String> {
     let message = source.message(row)?;
     let text = message.parts.iter().find_map(|part| match part {
         Part::Text(text) if !text.source.trim().is_empty() => Some(text),
@@ -116,6 +130,13 @@ fn new_lines(view: &mut TranscriptView, source: &dyn Source) -> u64 {
     u64::from(grown) + further
 }
 
+/// The looks of something that stands on the page as it is set now.
+fn look(view: &TranscriptView, what: &impl Hash) -> Look {
+    let mut hasher = FxHasher::default();
+    what.hash(&mut hasher);
+    Look { epoch: view.sheet.epoch(), hash: hasher.finish() }
+}
+
 fn pill_ui(view: &mut TranscriptView, ui: &Ui, geometry: Geometry, source: &dyn Source) {
     let new = new_lines(view, source);
     if view.visible.at_end || view.visible.placed.is_empty() {
@@ -130,73 +151,35 @@ fn pill_ui(view: &mut TranscriptView, ui: &Ui, geometry: Geometry, source: &dyn 
     let size = vec2(132.0, 32.0);
     // Beside the column when there is room, so that it covers no words.
     let beside = geometry.left + geometry.width + 12.0 + size.x;
-    let edge = geometry.rect.right() - BAR_WIDTH - 8.0;
+    let edge = geometry.rect.right() - geometry.edge - 8.0;
     let right = if beside <= edge { beside } else { (geometry.left + geometry.width).min(edge) };
     let rect =
         Rect::from_min_size(pos2(right - size.x, geometry.rect.bottom() - size.y - 16.0), size);
     let response = ui.interact(rect, part_id(ui, "pill"), Sense::click());
     response.widget_info(|| WidgetInfo::labeled(Role::Button, true, "Jump to the end"));
-    let radius = CornerRadius::same(16);
-    let fill = if response.hovered() { palette.line } else { palette.raised };
-    let painter = ui.painter_at(geometry.rect);
-    painter.rect(rect, radius, fill, Stroke::new(1.0, palette.line), egui::StrokeKind::Inside);
-    let icon_font = FontId::new(14.0, egui::FontFamily::Name(face::ICON_NAME.into()));
-    painter.text(
-        pos2(rect.left() + 22.0, rect.center().y),
-        Align2::CENTER_CENTER,
-        icon::ARROW_DOWN,
-        icon_font,
-        palette.text,
-    );
-    let font = FontId::new(face::INTERFACE_SIZE, face::TEXT);
-    painter.text(
-        pos2(rect.left() + 34.0, rect.center().y),
-        Align2::LEFT_CENTER,
-        words,
-        font,
-        palette.text,
-    );
+    let look = look(view, &(&words, response.hovered()));
+    view.retained.stamp(&ui.painter_at(geometry.rect), "pill", look, rect.min, |at| {
+        let rect = Rect::from_min_size(at, size);
+        let fill = if response.hovered() { palette.line } else { palette.raised };
+        let line = Stroke::new(1.0, palette.line);
+        let (radius, kind) = (CornerRadius::same(16), StrokeKind::Inside);
+        let icon_font = FontId::new(14.0, egui::FontFamily::Name(face::ICON_NAME.into()));
+        let font = FontId::new(face::INTERFACE_SIZE, face::TEXT);
+        let (icon_at, words_at) = (rect.left_center() + vec2(22.0, 0.0), vec2(34.0, 0.0));
+        ui.ctx().fonts_mut(|fonts| {
+            let (center, left) = (Align2::CENTER_CENTER, Align2::LEFT_CENTER);
+            let words_at = rect.left_center() + words_at;
+            vec![
+                RectShape::new(rect, radius, fill, line, kind).into(),
+                Shape::text(fonts, icon_at, center, icon::ARROW_DOWN, icon_font, palette.text),
+                Shape::text(fonts, words_at, left, words, font, palette.text),
+            ]
+        })
+    });
     if response.clicked() {
         view.sheet.jump(Jump::End);
         governor::wake(ui, Reason::Input);
     }
-}
-
-fn bar_ui(view: &mut TranscriptView, ui: &Ui, geometry: Geometry) {
-    let track = Rect::from_min_max(
-        pos2(geometry.rect.right() - BAR_WIDTH, geometry.rect.top()),
-        geometry.rect.max,
-    );
-    let (total, height) = (view.visible.total, f64::from(track.height()));
-    if total <= height || height < 1.0 {
-        return;
-    }
-    let room = total - height;
-    let thumb = (height * height / total).clamp(28.0, height) as f32;
-    let travel = track.height() - thumb;
-    let fraction = (view.visible.top / room).clamp(0.0, 1.0) as f32;
-    let bar = Rect::from_min_size(
-        pos2(track.left() + 3.0, track.top() + travel * fraction),
-        vec2(BAR_WIDTH - 6.0, thumb),
-    );
-    let response = ui.interact(track, part_id(ui, "bar"), Sense::click_and_drag());
-    response
-        .widget_info(|| WidgetInfo::labeled(Role::ScrollBar, true, "Position in the conversation"));
-    if let Some(pointer) = response.interact_pointer_pos()
-        && response.is_pointer_button_down_on()
-        && travel > 0.0
-    {
-        let at = (pointer.y - track.top() - thumb / 2.0) / travel;
-        if at >= 1.0 {
-            view.sheet.jump(Jump::End);
-        } else {
-            view.sheet.jump(Jump::Fraction(f64::from(at.max(0.0))));
-        }
-        governor::wake(ui, Reason::Input);
-    }
-    let palette = view.palette();
-    let color = if response.hovered() || response.dragged() { palette.faint } else { palette.line };
-    ui.painter_at(geometry.rect).rect_filled(bar, 3.0, color);
 }
 
 fn progress_ui(view: &TranscriptView, ui: &Ui, geometry: Geometry, progress: Progress) {
@@ -207,7 +190,7 @@ fn progress_ui(view: &TranscriptView, ui: &Ui, geometry: Geometry, progress: Pro
     let line = Rect::from_min_size(geometry.rect.min, vec2(geometry.rect.width() * share, 2.0));
     painter.rect_filled(line, 0.0, palette.accent);
     let words = format!("Indexing older messages {:.0} %", share * 100.0);
-    let at = geometry.rect.right_top() + vec2(-BAR_WIDTH - 8.0, 8.0);
+    let at = geometry.rect.right_top() + vec2(-geometry.edge - 8.0, 8.0);
     let font = FontId::new(face::CAPTION_SIZE, face::TEXT);
     let galley = painter.layout_no_wrap(words, font, palette.faint);
     let rect = Align2::RIGHT_TOP.anchor_size(at, galley.rect.size());

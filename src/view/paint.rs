@@ -1,4 +1,9 @@
-//! Printing: set slugs go to egui's painter as they are, moved to their place.
+//! Painting a page: grounds, then what is marked, then type; pictures and hints above.
+//!
+//! Every slug goes through the same layers, whether it is printed from a plate or replayed
+//! through egui's painter, so a page looks the same while one takes over from the other.
+
+use std::sync::Arc;
 
 use egui::{
     Color32, CornerRadius, Painter, Pos2, Rect, Shape, Ui,
@@ -7,11 +12,12 @@ use egui::{
 };
 
 use crate::{
-    layout::{Placed, Slug, slug::Line},
+    layout::{Placed, Slug},
     perf,
     view::{
+        find,
         images::{ImageKey, ImageState},
-        pointer,
+        retained::{self, Part, Stack},
         transcript::{Geometry, TranscriptView},
     },
 };
@@ -25,24 +31,14 @@ pub(crate) fn transcript(
 ) {
     perf::scope!("paint");
     let painter = ui.painter_at(geometry.rect);
-    let placed = std::mem::take(&mut view.visible.placed);
-    let mut shapes = Vec::with_capacity(placed.len() * 8);
-    for place in &placed {
-        let origin = geometry.origin(place, ui.pixels_per_point());
-        match &place.slug {
-            Some(slug) if slug.wide.is_some() => {
-                painter.extend(shapes.drain(..));
-                wide(view, &painter, place, slug, origin);
-            }
-            Some(slug) => {
-                ground(slug, origin, &mut shapes);
-                lines(view, slug, origin, &mut shapes);
-            }
-            None => waiting(view, place, origin, geometry, &mut shapes),
-        }
-    }
-    painter.extend(shapes);
-    selected(view, &painter, geometry, &placed, ui.pixels_per_point());
+    let pixels_per_point = ui.pixels_per_point();
+    let mut placed = std::mem::take(&mut view.visible.placed);
+    let ink = (view.palette().text, pixels_per_point);
+    view.retained.cast(&mut view.sheet, &mut placed, view.visible.frame, ink);
+    find::mark(view, &placed);
+    let page = Printed { view, geometry, placed: &placed, pixels_per_point };
+    page.print(Stack::new(&painter, &view.retained));
+    page.thumbs(&painter);
     for place in &placed {
         pictures(view, ui, &painter, geometry, place);
     }
@@ -54,87 +50,146 @@ pub(crate) fn transcript(
     view.visible.placed = placed;
 }
 
-fn ground(slug: &Slug, origin: Pos2, shapes: &mut Vec<Shape>) {
-    if !slug.ground.is_empty() {
-        let mut mesh = slug.ground.clone();
-        mesh.translate(origin.to_vec2());
-        shapes.push(Shape::mesh(mesh));
-    }
-}
-
-fn lines(view: &TranscriptView, slug: &Slug, origin: Pos2, shapes: &mut Vec<Shape>) {
-    let color = view.palette().text;
-    shapes.extend(slug.lines.iter().map(|line| text(line, origin, color)));
-}
-
-fn text(line: &Line, origin: Pos2, color: Color32) -> Shape {
-    TextShape::new(origin + line.pos, std::sync::Arc::clone(&line.galley), color).into()
-}
-
-/// A slug with a part that scrolls sideways is printed in two goes: what stands, and what
-/// moves inside its window.
-fn wide(view: &TranscriptView, painter: &Painter, place: &Placed, slug: &Slug, origin: Pos2) {
-    let Some(window) = slug.wide else { return };
-    let shift = view.shift(place.id);
-    let moved = origin - vec2(shift, 0.0);
-    let color = view.palette().text;
-    let mut standing = Vec::new();
-    ground(slug, origin, &mut standing);
-    painter.extend(standing);
-    painter.extend(slug.lines.iter().filter(|l| !l.scrolls).map(|line| text(line, origin, color)));
-    let clip = Rect::from_min_max(
-        origin + vec2(window.left, 0.0),
-        origin + vec2(window.right, slug.height),
-    );
-    let inner = painter.with_clip_rect(painter.clip_rect().intersect(clip));
-    for mark in &slug.marks {
-        inner.rect_filled(mark.rect.translate(moved.to_vec2()), mark.radius, mark.fill);
-    }
-    inner.extend(slug.lines.iter().filter(|l| l.scrolls).map(|line| text(line, moved, color)));
-    let room = window.right - window.left;
-    let thumb = room * room / window.content;
-    let x = origin.x + window.left + (room - thumb) * shift / (window.content - room).max(1.0);
-    let y = origin.y + slug.height - 4.0;
-    let bar = Rect::from_min_size(pos2(x, y), vec2(thumb, 2.0));
-    painter.rect_filled(bar, 1.0, view.palette().faint.gamma_multiply(0.6));
-}
-
-/// Room that is kept for a message that has not arrived.
-fn waiting(
-    view: &TranscriptView,
-    place: &Placed,
-    origin: Pos2,
+/// The slugs of a page and where they stand.
+struct Printed<'a> {
+    view: &'a TranscriptView,
     geometry: Geometry,
-    shapes: &mut Vec<Shape>,
-) {
-    let palette = view.palette();
-    let fill = palette.panel;
-    let mut y = 12.0;
-    let mut widths = [0.92, 0.98, 0.6].into_iter().cycle();
-    while y + 12.0 < place.height && y < geometry.rect.height() {
-        let width = geometry.width * widths.next().unwrap_or(1.0);
-        let rect = Rect::from_min_size(origin + vec2(0.0, y), vec2(width, 10.0));
-        shapes.push(RectShape::filled(rect, CornerRadius::same(3), fill).into());
-        y += 23.0;
-    }
-}
-
-fn selected(
-    view: &TranscriptView,
-    painter: &Painter,
-    geometry: Geometry,
-    placed: &[Placed],
+    placed: &'a [Placed],
     pixels_per_point: f32,
-) {
-    let Some(selection) = &view.selection else { return };
-    let color = view.palette().selection;
-    for (place, line, range) in selection.visible(placed) {
-        let shift = if line.scrolls { view.shift(place.id) } else { 0.0 };
-        let corner = geometry.origin(place, pixels_per_point) + line.pos - vec2(shift, 0.0);
-        for rect in pointer::character_rects(&line.galley, range.start, range.end) {
-            painter.rect_filled(rect.translate(corner.to_vec2()), 0.0, color);
+}
+
+/// The corner of what stands and of what is scrolled sideways, and the window of the latter.
+struct Corners {
+    fixed: Pos2,
+    wide: Pos2,
+    window: Option<Rect>,
+}
+
+impl Printed<'_> {
+    fn print(&self, mut stack: Stack<'_>) {
+        for place in self.placed {
+            match &place.slug {
+                Some(slug) => self.ground(place, slug, &mut stack),
+                None => stack.shapes(None, self.waiting(place)),
+            }
+        }
+        self.found(&mut stack);
+        self.selected(&mut stack);
+        for place in self.placed {
+            if let Some(slug) = &place.slug {
+                self.text(place, slug, &mut stack);
+            }
+        }
+        stack.finish();
+    }
+
+    fn ground(&self, place: &Placed, slug: &Slug, stack: &mut Stack<'_>) {
+        let at = self.corners(place, slug);
+        if let Some(plate) = retained::plate(slug) {
+            stack.print(plate, Part::Ground, at.fixed, None);
+            stack.print(plate, Part::WideGround, at.wide, at.window);
+            return;
+        }
+        stack.shapes(None, moved(&slug.ground.fixed, at.fixed));
+        stack.shapes(at.window, moved(&slug.ground.wide, at.wide));
+    }
+
+    fn text(&self, place: &Placed, slug: &Slug, stack: &mut Stack<'_>) {
+        let at = self.corners(place, slug);
+        if let Some(plate) = retained::plate(slug) {
+            stack.print(plate, Part::Type, at.fixed, None);
+            stack.print(plate, Part::WideType, at.wide, at.window);
+            return;
+        }
+        let color = self.view.palette().text;
+        let lines = |scrolls: bool, corner: Pos2| {
+            let lines = slug.lines.iter().filter(move |line| line.scrolls == scrolls);
+            lines.filter_map(move |line| {
+                let galley = Arc::clone(line.galley.as_ref()?);
+                Some(TextShape::new(corner + line.pos, galley, color).into())
+            })
+        };
+        stack.shapes(None, lines(false, at.fixed));
+        stack.shapes(at.window, lines(true, at.wide));
+    }
+
+    fn selected(&self, stack: &mut Stack<'_>) {
+        let Some(selection) = &self.view.selection else { return };
+        let color = self.view.palette().selection;
+        for (place, line, range) in selection.visible(self.placed) {
+            let Some(slug) = &place.slug else { continue };
+            let at = self.corners(place, slug);
+            let (corner, clip) = if line.scrolls { (at.wide, at.window) } else { (at.fixed, None) };
+            let rects = line.rows.rects(&range).into_iter();
+            let offset = corner.to_vec2() + line.pos;
+            let marks = rects.map(|rect| RectShape::filled(rect.translate(offset), 0.0, color));
+            stack.shapes(clip, marks.map(Shape::from));
         }
     }
+
+    /// What was searched for and found.
+    fn found(&self, stack: &mut Stack<'_>) {
+        let palette = self.view.palette();
+        for place in self.placed {
+            let marks = self.view.find.marks.of(place.id);
+            let Some(slug) = place.slug.as_ref().filter(|_| !marks.is_empty()) else { continue };
+            let at = self.corners(place, slug);
+            let here = self.view.find.here(place.id.message);
+            for (scrolls, corner, clip) in [(false, at.fixed, None), (true, at.wide, at.window)] {
+                let marks = marks.iter().filter(|mark| mark.scrolls == scrolls);
+                stack.shapes(clip, find::shapes(marks, here, corner.to_vec2(), &palette));
+            }
+        }
+    }
+
+    fn corners(&self, place: &Placed, slug: &Slug) -> Corners {
+        let fixed = self.geometry.origin(place, self.pixels_per_point);
+        let Some(wide) = slug.wide else { return Corners { fixed, wide: fixed, window: None } };
+        let window =
+            Rect::from_min_max(fixed + vec2(wide.left, 0.0), fixed + vec2(wide.right, slug.height));
+        let wide = self.view.moved(place.id, fixed, self.pixels_per_point);
+        Corners { fixed, wide, window: Some(window) }
+    }
+
+    /// How far wide blocks are scrolled.
+    fn thumbs(&self, painter: &Painter) {
+        let color = self.view.palette().faint.gamma_multiply(0.6);
+        for place in self.placed {
+            let Some(slug) = &place.slug else { continue };
+            let Some(wide) = slug.wide else { continue };
+            let origin = self.geometry.origin(place, self.pixels_per_point);
+            let shift = self.view.shift(place.id);
+            let room = wide.right - wide.left;
+            let thumb = room * room / wide.content;
+            let x = origin.x + wide.left + (room - thumb) * shift / (wide.content - room).max(1.0);
+            let y = origin.y + slug.height - 4.0;
+            painter.rect_filled(Rect::from_min_size(pos2(x, y), vec2(thumb, 2.0)), 1.0, color);
+        }
+    }
+
+    /// Room that is kept for a message that has not arrived.
+    fn waiting(&self, place: &Placed) -> Vec<Shape> {
+        let Self { geometry, .. } = self;
+        let origin = geometry.origin(place, self.pixels_per_point);
+        let fill = self.view.palette().panel;
+        let mut shapes = Vec::new();
+        let mut y = 12.0;
+        let mut widths = [0.92, 0.98, 0.6].into_iter().cycle();
+        while y + 12.0 < place.height && y < geometry.rect.height() {
+            let width = geometry.width * widths.next().unwrap_or(1.0);
+            let rect = Rect::from_min_size(origin + vec2(0.0, y), vec2(width, 10.0));
+            shapes.push(RectShape::filled(rect, CornerRadius::same(3), fill).into());
+            y += 23.0;
+        }
+        shapes
+    }
+}
+
+/// A copy of a mesh in its place.
+fn moved(mesh: &egui::Mesh, corner: Pos2) -> Option<Shape> {
+    let mut mesh = (!mesh.is_empty()).then(|| mesh.clone())?;
+    mesh.translate(corner.to_vec2());
+    Some(Shape::mesh(mesh))
 }
 
 fn pictures(

@@ -1,6 +1,6 @@
 //! The pointer: what is under it, what a click on it means, where in the text it is.
 
-use egui::{CursorIcon, Galley, Id, Pos2, Rect, Role, Sense, Ui, WidgetInfo, vec2};
+use egui::{CursorIcon, Id, Pos2, Rect, Role, Sense, Ui, WidgetInfo, vec2};
 use unicode_segmentation::UnicodeSegmentation as _;
 
 use crate::{
@@ -103,8 +103,7 @@ fn messages(ui: &Ui, geometry: Geometry, id: Id, placed: &[Placed]) {
 
 fn shown_text(group: &[Placed]) -> String {
     let slugs = group.iter().filter_map(|place| place.slug.as_ref());
-    let lines =
-        slugs.flat_map(|slug| reading(&slug.lines)).map(|line| line.galley.job.text.as_str());
+    let lines = slugs.flat_map(|slug| reading(&slug.lines)).map(|line| line.rows.text());
     lines.collect::<Vec<_>>().join("\n")
 }
 
@@ -180,17 +179,16 @@ pub(crate) fn spot_at(
         let Some(slug) = &place.slug else { continue };
         let origin = geometry.origin(place, pixels_per_point);
         for (i, line) in reading(&slug.lines).enumerate() {
-            let shift = if line.scrolls { view.shift(place.id) } else { 0.0 };
-            let corner = origin + line.pos - vec2(shift, 0.0);
-            let rect = line.galley.rect.translate(corner.to_vec2());
+            let moved = || view.moved(place.id, origin, pixels_per_point);
+            let corner = line.pos + if line.scrolls { moved() } else { origin }.to_vec2();
+            let rect = line.rows.rect().translate(corner);
             let away = distance(rect, pos);
             if best.is_none_or(|(least, _)| away < least) {
-                let cursor = line.galley.cursor_from_pos(pos - corner);
                 let spot = Spot {
                     message: place.id.message,
                     key: place.id.key,
                     line: i,
-                    character: cursor.index.0,
+                    character: line.rows.character_at(pos.to_vec2() - corner),
                 };
                 best = Some((away, spot));
             }
@@ -216,7 +214,7 @@ pub(crate) fn word_or_line(view: &TranscriptView, spot: Spot, whole: bool) -> Op
     let is_here = |place: &&Placed| place.id.message == spot.message && place.id.key == spot.key;
     let slug = view.visible.placed.iter().find(is_here)?.slug.as_ref()?;
     let line = reading(&slug.lines).nth(spot.line)?;
-    let text = &line.galley.job.text;
+    let text = line.rows.text();
     let (start, end) =
         if whole { paragraph(text, spot.character) } else { word(text, spot.character) };
     let at = |character| Spot { character, ..spot };
@@ -245,24 +243,4 @@ fn paragraph(text: &str, character: usize) -> (usize, usize) {
         at += length + 1;
     }
     (0, at.saturating_sub(1))
-}
-
-/// The rectangles that a range of characters covers in a galley.
-pub(crate) fn character_rects(galley: &Galley, from: usize, to: usize) -> Vec<Rect> {
-    let mut rects = Vec::new();
-    let mut at = 0;
-    for row in &galley.rows {
-        let length = row.row.glyphs.len();
-        let (start, end) = (from.max(at), to.min(at + length));
-        if start < end || (length == 0 && from <= at && to > at) {
-            let x = |character: usize| row.row.x_offset((character - at).into());
-            let right = if start < end { x(end) } else { 4.0 };
-            rects.push(Rect::from_min_max(
-                row.pos + vec2(x(start.max(at)), 0.0),
-                row.pos + vec2(right, row.row.size.y),
-            ));
-        }
-        at += length + usize::from(row.ends_with_newline);
-    }
-    rects
 }

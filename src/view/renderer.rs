@@ -11,10 +11,10 @@ use crate::{
 /// What draws a conversation.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Renderer {
-    /// Finished slugs stay on the GPU.
+    /// Finished slugs stay on the GPU, where there is a printer; else they are replayed.
+    #[default]
     Retained,
     /// Finished slugs are printed again in each frame by egui's painter.
-    #[default]
     Replay,
     /// `egui_commonmark`, for comparison.
     Commonmark,
@@ -61,11 +61,11 @@ impl Shown {
                 reference.show(ui, source);
                 Vec::new()
             }
-            // The retained pipeline is told apart from replay here.
             Renderer::Retained | Renderer::Replay => {
                 if let Some((reference, from)) = self.reference.take() {
                     hand_back(&reference, from, view);
                 }
+                view.draw_with(renderer);
                 view.show(ui, source)
             }
         }

@@ -75,7 +75,7 @@ impl Selection {
         for (i, place) in placed.iter().enumerate() {
             let Some(slug) = &place.slug else { continue };
             for (n, line) in slug.lines.iter().filter(|line| line.reading).enumerate() {
-                let length = line.galley.job.text.chars().count();
+                let length = line.rows.text().chars().count();
                 let here = (i as isize, n);
                 if here < (from.0, from.1) || here > (to.0, to.1) {
                     continue;

@@ -42,6 +42,8 @@ fn dark() -> Palette {
         code: hex(0x12_141a),
         user: hex(0x23_2833),
         selection: hex(0x7a_a2f7).gamma_multiply(0.30),
+        found: hex(0x34_2c10),
+        found_here: hex(0x3e_3411),
         added: hex(0x17_2a20),
         removed: hex(0x33_1c20),
         syntax: Syntax {
@@ -93,6 +95,8 @@ fn light() -> Palette {
         code: hex(0xf5_f6f8),
         user: hex(0xee_f1f6),
         selection: hex(0x2f_5fd0).gamma_multiply(0.22),
+        found: hex(0xff_f2b8),
+        found_here: hex(0xff_eda0),
         added: hex(0xdf_f3e4),
         removed: hex(0xfb_e3e4),
         syntax: Syntax {

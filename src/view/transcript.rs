@@ -6,15 +6,21 @@ use egui::{Id, Pos2, Rect, Sense, Ui, pos2};
 
 use crate::{
     layout::{
-        Action, Fold, Folds, Jump, Openness, Page, Palette, Placed, Registry, Sheet, SlugId,
+        Action, Fold, Folds, Jump, Openness, Page, Palette, Placed, Registry, Sheet, SlugId, Strip,
         Visible, highlight::Highlighter, spec::SlugKey,
     },
     model::{MessageId, Source},
     perf::{self, Reason},
     view::{
-        clock, governor,
+        clock,
+        find::{self, Find},
+        governor,
         images::Images,
-        keys, overlay, paint, pointer,
+        keys, minimap,
+        minimap::Minimap,
+        overlay, paint, pointer,
+        renderer::Renderer,
+        retained::Retained,
         selection::{Selection, Spot},
         theme,
     },
@@ -24,8 +30,8 @@ use crate::{
 pub const COLUMN_MAX: f32 = 760.0;
 /// Room beside the column.
 const MARGIN: f32 = 28.0;
-/// Width of the scrollbar.
-pub(crate) const BAR_WIDTH: f32 = 12.0;
+/// Characters of a selection that are looked for.
+const SELECTED_MAX: usize = 200;
 /// How long a copy button says that it copied, in seconds.
 const COPIED_SECS: f64 = 1.5;
 
@@ -78,7 +84,14 @@ pub enum ViewCommand {
 pub struct TranscriptView {
     /// How tools and roles are shown; register your own here.
     pub registry: Registry,
+    /// Rows with words that are searched for, in rising order; the strip marks them.
+    pub hits: Option<Arc<Vec<u32>>>,
+    /// Shows the whole conversation at the right edge; else a scrollbar stands there. The
+    /// reader changes it with Ctrl+M.
+    pub show_minimap: bool,
+    pub(crate) minimap: Minimap,
     pub(crate) sheet: Sheet,
+    pub(crate) retained: Retained,
     pub(crate) folds: Folds,
     pub(crate) highlights: Highlighter,
     pub(crate) images: Images,
@@ -95,6 +108,7 @@ pub struct TranscriptView {
     /// Width of the column in the last frame.
     width: f32,
     palette: Arc<Palette>,
+    pub(crate) find: Find,
     unsettled: bool,
 }
 
@@ -107,14 +121,16 @@ pub(crate) struct Geometry {
     pub(crate) left: f32,
     /// Width of the column in whole points.
     pub(crate) width: f32,
+    /// Room at the right edge that the column leaves to minimap or scrollbar, in points.
+    pub(crate) edge: f32,
 }
 
 impl Geometry {
-    fn new(rect: Rect, pixels_per_point: f32) -> Self {
-        let room = rect.width() - BAR_WIDTH;
+    fn new(rect: Rect, edge: f32, pixels_per_point: f32) -> Self {
+        let room = rect.width() - edge;
         let width = (room - 2.0 * MARGIN).clamp(160.0, COLUMN_MAX).floor();
         let left = rect.left() + ((room - width) / 2.0).max(8.0);
-        Self { rect, left: snap(left, pixels_per_point), width }
+        Self { rect, left: snap(left, pixels_per_point), width, edge }
     }
 
     /// Upper left corner of a slug on screen.
@@ -133,7 +149,11 @@ impl TranscriptView {
     pub fn new(ctx: &egui::Context) -> Self {
         Self {
             registry: Registry::default(),
+            hits: None,
+            show_minimap: true,
+            minimap: Minimap::default(),
             sheet: Sheet::default(),
+            retained: Retained::default(),
             folds: Folds::default(),
             highlights: Highlighter::new(governor::waker(ctx, Reason::Colours)),
             images: Images::new(governor::waker(ctx, Reason::Picture)),
@@ -144,6 +164,7 @@ impl TranscriptView {
             copy_wanted: false,
             seen: (0, 0),
             prompt: None,
+            find: Find::default(),
             width: COLUMN_MAX,
             palette: Arc::new(theme::palette(ctx.theme())),
             unsettled: true,
@@ -157,11 +178,15 @@ impl TranscriptView {
         let id = ui.scope_id().with("transcript");
         let ground = ui.interact(rect, id, Sense::click_and_drag());
         let pixels_per_point = ui.pixels_per_point();
-        let geometry = Geometry::new(rect, pixels_per_point);
+        let geometry = Geometry::new(rect, minimap::width(self, rect), pixels_per_point);
         self.highlights.poll();
         self.images.begin_frame(ui.ctx());
         self.follow_theme(ui);
+        find::keys(self, ui);
         keys::scroll(self, ui, &ground, source);
+        self.retained.begin_frame(ui.ctx(), &mut self.sheet);
+        self.width = geometry.width;
+        find::update(self, ui, source, geometry);
         self.lay_out(ui, source, geometry);
         let mut commands = Vec::new();
         let hovered = pointer::targets(self, ui, geometry, id);
@@ -172,6 +197,7 @@ impl TranscriptView {
             self.act(ui, &click, &mut commands);
         }
         overlay::show(self, ui, geometry, source);
+        find::bar_ui(self, ui, geometry, source);
         self.copy(ui, source);
         ui.advance_cursor_after_rect(rect);
         commands
@@ -192,6 +218,17 @@ impl TranscriptView {
         self.folds.rule(openness);
     }
 
+    /// Who draws set slugs.
+    #[must_use]
+    pub fn renderer(&self) -> Renderer {
+        self.retained.renderer
+    }
+
+    /// Has another draw them from the next frame on. The picture stays the same.
+    pub fn draw_with(&mut self, renderer: Renderer) {
+        self.retained.renderer = renderer;
+    }
+
     /// Slugs laid out since the view was made.
     #[must_use]
     pub fn laid_out(&self) -> u64 {
@@ -208,6 +245,18 @@ impl TranscriptView {
     #[must_use]
     pub fn visible(&self) -> &Visible {
         &self.visible
+    }
+
+    /// What the minimap shows: the whole conversation in a column of cells.
+    #[must_use]
+    pub fn strip(&self) -> &Strip {
+        self.minimap.strip()
+    }
+
+    /// Texels of the minimap that were handed to the GPU since it is shown.
+    #[must_use]
+    pub fn minimap_texels(&self) -> u64 {
+        self.minimap.uploaded()
     }
 
     /// True while the end is followed.
@@ -248,6 +297,7 @@ impl TranscriptView {
         self.is_ready()
             && !self.unsettled
             && !self.visible.more
+            && !self.minimap.is_busy()
             && !self.visible.placed.iter().any(awaited)
     }
 
@@ -278,23 +328,34 @@ impl TranscriptView {
     fn lay_out(&mut self, ui: &Ui, source: &mut dyn Source, geometry: Geometry) {
         perf::scope!("lay_out");
         self.unsettled = false;
-        self.width = geometry.width;
-        self.visible = ui.ctx().fonts_mut(|fonts| {
-            let mut page = Page {
-                fonts,
-                palette: &self.palette,
-                highlights: &self.highlights,
-                registry: &self.registry,
-                folds: &self.folds,
-                width: geometry.width,
-                height: geometry.rect.height(),
-                pixels_per_point: ui.pixels_per_point(),
-            };
-            self.sheet.frame(source, &mut page)
-        });
+        self.visible =
+            self.with_page(ui, geometry.rect.height(), |sheet, page| sheet.frame(source, page));
         if self.visible.more {
             governor::wake(ui, Reason::Layout);
         }
+    }
+
+    /// Does something with the sheet that needs fonts, colours and folds.
+    pub(crate) fn with_page<R>(
+        &mut self,
+        ui: &Ui,
+        height: f32,
+        body: impl FnOnce(&mut Sheet, &mut Page<'_, '_>) -> R,
+    ) -> R {
+        let Self { sheet, palette, highlights, registry, folds, .. } = self;
+        ui.ctx().fonts_mut(|fonts| {
+            let mut page = Page {
+                fonts,
+                palette,
+                highlights,
+                registry,
+                folds,
+                width: self.width,
+                height,
+                pixels_per_point: ui.pixels_per_point(),
+            };
+            body(sheet, &mut page)
+        })
     }
 
     fn select(
@@ -397,21 +458,23 @@ impl TranscriptView {
             return;
         }
         let (first, last) = selection.ordered(source);
-        let palette = self.palette();
-        let text = ui.ctx().fonts_mut(|fonts| {
-            let mut page = Page {
-                fonts,
-                palette: &palette,
-                highlights: &self.highlights,
-                registry: &self.registry,
-                folds: &self.folds,
-                width: self.width,
-                height: 0.0,
-                pixels_per_point: ui.pixels_per_point(),
-            };
-            self.sheet.text_between(source, &mut page, range, first.place(), last.place())
+        let text = self.with_page(ui, 0.0, |sheet, page| {
+            sheet.text_between(source, page, range, first.place(), last.place())
         });
         ui.ctx().copy_text(clean(&text));
+    }
+
+    /// The first line of what is selected within one message.
+    pub(crate) fn selected_words(&mut self, ui: &Ui, source: &mut dyn Source) -> Option<String> {
+        let selection = self.selection.as_ref()?;
+        let range = selection.rows(source).filter(|rows| rows.len() == 1)?;
+        source.message(range.start)?;
+        let (first, last) = selection.ordered(source);
+        let text = self.with_page(ui, 0.0, |sheet, page| {
+            sheet.text_between(source, page, range, first.place(), last.place())
+        });
+        let line = text.lines().map(str::trim).find(|line| !line.is_empty())?;
+        Some(clean(line).chars().take(SELECTED_MAX).collect())
     }
 
     /// The key under which a block's sideways scroll is remembered.
@@ -423,6 +486,12 @@ impl TranscriptView {
     /// How far a wide block is scrolled sideways.
     pub(crate) fn shift(&self, id: SlugId) -> f32 {
         self.shifts.get(&Self::shift_key(id)).copied().unwrap_or(0.0)
+    }
+
+    /// The corner of what is scrolled sideways in a slug whose corner is `origin`, on a
+    /// physical pixel like it.
+    pub(crate) fn moved(&self, id: SlugId, origin: Pos2, pixels_per_point: f32) -> Pos2 {
+        pos2(origin.x - snap(self.shift(id), pixels_per_point), origin.y)
     }
 
     /// Scrolls the wide block under the pointer sideways.

@@ -105,8 +105,13 @@ impl Http {
         })
     }
 
+    /// The connections to this machine, or those to the world.
+    pub(super) fn client_for(&self, is_loopback: bool) -> &Client {
+        if is_loopback { &self.direct } else { &self.proxied }
+    }
+
     pub(super) fn client(&self, endpoint: &Endpoint) -> &Client {
-        if endpoint.is_loopback() { &self.direct } else { &self.proxied }
+        self.client_for(endpoint.is_loopback())
     }
 }
 
@@ -358,7 +363,7 @@ pub(super) fn not_sent(error: reqwest::Error) -> StreamError {
 
 /// What an error says, from its cause down, and without the address. What stands above the
 /// cause only says that a request failed.
-fn words(error: reqwest::Error) -> String {
+pub(super) fn words(error: reqwest::Error) -> String {
     let error = error.without_url();
     let mut words = Vec::new();
     let mut cause = error.source();

@@ -120,7 +120,7 @@ fn a_server_that_sends_single_bytes_is_shown_whole() {
     assert_eq!(last_words(harness.state()).trim(), answer.trim());
     let shown = harness.state().view().expect("a view").visible().placed.iter();
     let galleys = shown.filter_map(|placed| placed.slug.as_ref()).flat_map(|slug| &slug.lines);
-    let text: String = galleys.map(|line| format!("{}\n", line.galley.job.text)).collect();
+    let text: String = galleys.map(|line| format!("{}\n", line.rows.text())).collect();
     assert!(text.contains("Some bold words, code and 日本語."), "{text}");
 }
 

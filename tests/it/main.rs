@@ -15,7 +15,9 @@ mod markup;
 mod tabs;
 
 // Files: transcripts, the thread that reads them, other formats, made-up histories.
+mod activity;
 mod export;
+mod follow;
 mod reader;
 mod synth;
 mod transcripts;
@@ -26,11 +28,16 @@ mod live;
 mod presenter;
 mod wire;
 
-// Tools: servers of the Model Context Protocol.
+// Servers of the Model Context Protocol.
 mod mcp;
+
+// Tools: who decides, what they touch, how they end.
+#[expect(clippy::string_slice, reason = "a test may stop at its own data")]
+mod tools;
 
 // Layout: what stands where, cards, colours of code, differences.
 mod bed;
+mod bed_server;
 mod diff;
 mod highlight;
 mod sheet;
@@ -39,11 +46,14 @@ mod tool_calls;
 // The view: look, pictures, links, the windows.
 mod approval;
 mod chat;
+mod find;
 mod governor;
 mod hud;
 mod images;
 mod link_gate;
+mod minimap;
 mod reference;
+mod retained;
 mod theme;
 mod window;
 

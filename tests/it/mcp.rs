@@ -15,14 +15,17 @@ mod bench;
 // `mcpServers`, good and bad.
 mod config;
 // What has to be accepted before a start, and when again.
+#[cfg(unix)]
 mod launching;
 // Definitions that change, and calls that must not pass.
 mod pinning;
 // Calls: results, errors, progress, cancelling, limits.
 mod calls;
 // Ends: crashes, restarts, stops.
+#[cfg(unix)]
 mod ends;
 // Addresses: headers, sign-in, sessions that expire.
 mod http;
 // Servers that nobody here wrote.
+#[cfg(unix)]
 mod real;

@@ -3,7 +3,8 @@
 use std::time::Duration;
 
 use egui::{Color32, Context, Rect, Theme, pos2, vec2};
-use letterpress::app::offscreen::Offscreen;
+use egui_wgpu::wgpu;
+use letterpress::app::offscreen::{Gpu, Offscreen};
 
 const RED: Color32 = Color32::RED;
 
@@ -76,6 +77,22 @@ fn a_still_frame_uploads_its_triangles_and_nothing_else() {
     offscreen.resize([120, 100]).expect("a texture can have this size");
     let resized = offscreen.frame(Vec::new(), 0.2, red_square);
     assert_eq!(resized.uploaded_bytes, stats.uploaded_bytes + 16, "uniforms are counted");
+}
+
+#[test]
+fn the_gpu_says_what_a_frame_took_where_it_has_a_clock() {
+    let gpu = Gpu::open(letterpress::gpu::setup()).expect("there is a driver");
+    let has_clock = gpu.state.device.features().contains(wgpu::Features::TIMESTAMP_QUERY);
+    let offscreen = Offscreen::on(|| Ok(gpu), [400, 300], 1.0, Theme::Dark, |_| {});
+    let mut offscreen = offscreen.expect("there is a driver");
+    for asked in [false, true, false] {
+        offscreen.time_gpu(asked);
+        offscreen.frame(Vec::new(), 0.0, red_square);
+        offscreen.rasterise().expect("the device is there");
+        let time = offscreen.gpu_time();
+        assert_eq!(time.is_some(), asked && has_clock);
+        assert!(time.is_none_or(|time| time < Duration::from_secs(10)), "{time:?}");
+    }
 }
 
 #[test]

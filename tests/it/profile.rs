@@ -168,9 +168,11 @@ fn all_scenarios_are_an_array_with_each_renderer() {
         .collect();
     let scenarios = ["open", "scroll", "fling", "stream", "resize", "idle"];
     let expected = |renderer| scenarios.map(|scenario| format!("{scenario} {renderer}"));
-    assert_eq!(names, [expected("replay"), expected("commonmark")].concat());
+    let renderers = ["retained", "replay", "commonmark"];
+    assert_eq!(names, renderers.map(expected).concat());
     let asked: Vec<Renderer> = host.asked.borrow().iter().map(|(renderer, ..)| *renderer).collect();
-    assert_eq!(asked, [[Renderer::Replay; 6], [Renderer::Commonmark; 6]].concat());
+    let each = [Renderer::Retained, Renderer::Replay, Renderer::Commonmark];
+    assert_eq!(asked, each.map(|renderer| [renderer; 6]).concat());
 }
 
 #[test]
@@ -226,7 +228,7 @@ fn a_picture_is_as_large_as_asked_and_where_asked() {
     assert_eq!(draw(&words).expect("there is a driver"), output);
     let image = image::open(&output).expect("it is a picture");
     assert_eq!((image.width(), image.height()), (180, 120));
-    assert_eq!(*host.asked.borrow(), [(Renderer::Replay, At::Message(7), Expand::All)]);
+    assert_eq!(*host.asked.borrow(), [(Renderer::Retained, At::Message(7), Expand::All)]);
     let nowhere = folder.path().join("no").join("out.png").display().to_string();
     let error = draw(&["--output", &nowhere]).expect_err("there is no such folder").to_string();
     assert!(

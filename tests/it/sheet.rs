@@ -188,7 +188,7 @@ fn every_block_of_a_huge_code_block_can_be_reached() {
 
 fn shown_text(visible: &Visible) -> String {
     let lines = visible.placed.iter().filter_map(|placed| placed.slug.as_ref());
-    lines.flat_map(|slug| &slug.lines).map(|line| format!("{}\n", line.galley.job.text)).collect()
+    lines.flat_map(|slug| &slug.lines).map(|line| format!("{}\n", line.rows.text())).collect()
 }
 
 #[test]

@@ -62,6 +62,14 @@ fn every_text_can_be_read_on_every_ground_it_stands_on() {
                 poor.push(format!("{theme:?} code colour {i}: {ratio:.2}"));
             }
         }
+        for (ground_name, ground) in [("found", p.found), ("found_here", p.found_here)] {
+            for (name, text) in texts.iter().filter(|(name, _)| *name != "faint") {
+                let ratio = contrast(*text, ground);
+                if ratio < 4.5 {
+                    poor.push(format!("{theme:?} {name} on {ground_name}: {ratio:.2}"));
+                }
+            }
+        }
         for (name, ground) in [("added", p.added), ("removed", p.removed)] {
             let ratio = contrast(p.text, ground);
             if ratio < 4.5 {

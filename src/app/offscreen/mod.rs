@@ -3,7 +3,9 @@
 //! A frame costs the program what a frame of the window costs it, and is measured in the
 //! same four stages. Rasterising is the driver's work and happens only when asked for.
 
+mod gpu;
 mod repaints;
+mod stopwatch;
 mod subject;
 mod target;
 
@@ -14,28 +16,39 @@ use std::{
 };
 
 use egui::{ClippedPrimitive, Context, Event, FullOutput, RawInput, Theme, Ui, ViewportId, vec2};
-use egui_wgpu::{
-    RenderState, RendererOptions, ScreenDescriptor, WgpuConfiguration, WgpuError, wgpu,
-};
+use egui_wgpu::{ScreenDescriptor, wgpu};
 use image::RgbaImage;
 
 use super::error::{Error, Result};
-use crate::{gpu, perf};
+use crate::{
+    gpu::{Printer, describe, setup},
+    perf,
+};
 
+pub use gpu::Gpu;
 pub use subject::{Counters, Host, Request, Subject};
 
 use repaints::Repaints;
+use stopwatch::Stopwatch;
 use target::Target;
 
 /// A surface of the program that no one sees.
 pub struct Offscreen {
     context: Context,
-    gpu: RenderState,
+    gpu: Gpu,
+    /// None when the device cannot print; egui's painter draws everything then.
+    printer: Option<Printer>,
+    /// None when the device has no timestamps.
+    stopwatch: Option<Stopwatch>,
+    times_gpu: bool,
+    gpu_time: Option<Duration>,
     repaints: Arc<Repaints>,
     size_px: [u32; 2],
     scale: f32,
     theme: Theme,
     target: Target,
+    /// GPUs that were replaced.
+    devices: usize,
     /// What egui's renderer last wrote its uniforms for.
     uniforms_of: Option<([u32; 2], f32)>,
     /// The newest frame, until it is rasterised or replaced.
@@ -55,8 +68,10 @@ pub struct FrameStats {
     pub encode: Duration,
     /// Vertices of egui's painter.
     pub vertices: u64,
-    /// Bytes of vertices, indices, uniforms and textures.
+    /// Bytes of vertices, indices, uniforms, textures and what is printed.
     pub uploaded_bytes: u64,
+    /// Those of them that the printer uploaded.
+    pub printed_bytes: u64,
     /// When egui wants the next frame; [`Duration::MAX`] for never.
     pub repaint_after: Duration,
 }
@@ -83,25 +98,69 @@ impl Offscreen {
         theme: Theme,
         install: impl FnOnce(&Context),
     ) -> Result<Self> {
+        Self::on(|| Gpu::open(setup()), size_px, scale, theme, install)
+    }
+
+    /// The same on a GPU of any backend and surface format.
+    ///
+    /// # Errors
+    /// Those of `open`, or a size that no texture can have.
+    pub fn on(
+        open: impl FnOnce() -> Result<Gpu>,
+        size_px: [u32; 2],
+        scale: f32,
+        theme: Theme,
+        install: impl FnOnce(&Context),
+    ) -> Result<Self> {
         let context = Context::default();
         let repaints = Repaints::watch(&context);
         // Listing the system's fonts takes long; it goes on while the GPU is set up.
         context.add_font_provider(Arc::new(egui_system_font_provider::SystemFontProvider::new()));
         context.set_theme(theme);
         install(&context);
-        let gpu = pollster::block_on(open_gpu())?;
-        let target = Target::new(&gpu.device, gpu.target_format, size_px)?;
-        Ok(Self {
+        let gpu = open()?;
+        let target = Target::new(&gpu.state.device, gpu.state.target_format, size_px)?;
+        let mut offscreen = Self {
             context,
             gpu,
+            printer: None,
+            stopwatch: None,
+            times_gpu: false,
+            gpu_time: None,
             repaints,
             size_px,
             scale,
             theme,
             target,
+            devices: 0,
             uniforms_of: None,
             encoded: Vec::new(),
-        })
+        };
+        offscreen.set_up_gpu();
+        Ok(offscreen)
+    }
+
+    fn set_up_gpu(&mut self) {
+        self.printer = Printer::new(&self.gpu.state, self.gpu.options);
+        if let Some(printer) = &self.printer {
+            printer.install(&self.context);
+        }
+        self.stopwatch = Stopwatch::new(&self.gpu.state);
+    }
+
+    /// Goes on with another GPU, as after the loss of the one before. egui sends its atlas
+    /// again; pictures have to be given to it anew.
+    ///
+    /// # Errors
+    /// The surface is larger than a texture can be there.
+    pub fn replace_gpu(&mut self, gpu: Gpu) -> Result<()> {
+        self.target = Target::new(&gpu.state.device, gpu.state.target_format, self.size_px)?;
+        self.gpu = gpu;
+        self.encoded.clear();
+        self.uniforms_of = None;
+        self.devices += 1;
+        self.set_up_gpu();
+        Ok(())
     }
 
     /// The context that everything is shown in.
@@ -113,7 +172,7 @@ impl Offscreen {
     /// The adapter in one line.
     #[must_use]
     pub fn adapter(&self) -> String {
-        gpu::describe(&self.gpu.adapter.get_info())
+        describe(&self.gpu.state.adapter.get_info())
     }
 
     /// Width and height in pixels.
@@ -128,10 +187,34 @@ impl Offscreen {
     /// A size that no texture can have.
     pub fn resize(&mut self, size_px: [u32; 2]) -> Result<()> {
         if size_px != self.size_px {
-            self.target = Target::new(&self.gpu.device, self.gpu.target_format, size_px)?;
+            let state = &self.gpu.state;
+            self.target = Target::new(&state.device, state.target_format, size_px)?;
             self.size_px = size_px;
         }
         Ok(())
+    }
+
+    /// Changes the pixels per point, as moving a window to another display does.
+    pub fn rescale(&mut self, scale: f32) {
+        self.scale = scale;
+    }
+
+    /// What prints retained slugs, for its counters; none on a device that cannot.
+    #[must_use]
+    pub fn printer(&self) -> Option<&Printer> {
+        self.printer.as_ref()
+    }
+
+    /// Has the GPU's own clock around the frames that follow, where there is one. Asking it
+    /// adds to what recording a frame costs.
+    pub fn time_gpu(&mut self, on: bool) {
+        self.times_gpu = on;
+    }
+
+    /// What the last frame that was rasterised took on the GPU, if its clock was asked.
+    #[must_use]
+    pub fn gpu_time(&self) -> Option<Duration> {
+        self.gpu_time
     }
 
     /// Number of repaint requests so far that would have woken a window within ten
@@ -187,23 +270,31 @@ impl Offscreen {
         clock: &mut Clock,
         stats: &mut FrameStats,
     ) {
-        let (device, queue) = (&self.gpu.device, &self.gpu.queue);
+        let state = &self.gpu.state;
+        let (device, queue) = (&state.device, &state.queue);
         let screen = ScreenDescriptor {
             size_in_pixels: self.size_px,
             pixels_per_point: output.pixels_per_point,
         };
         let descriptor = wgpu::CommandEncoderDescriptor { label: Some("frame") };
         let mut encoder = device.create_command_encoder(&descriptor);
-        let mut renderer = self.gpu.renderer.write();
-        let texels = upload_textures(&self.gpu, &mut renderer, &mut output.textures_delta);
+        let mut renderer = state.renderer.write();
+        let texels = upload_textures(state, &mut renderer, &mut output.textures_delta);
         stats.uploaded_bytes += texels * size_of::<egui::Color32>() as u64;
+        let printed_before = printed_bytes(self.printer.as_ref());
         self.encoded = renderer.update_buffers(device, queue, &mut encoder, &primitives, &screen);
+        stats.printed_bytes = printed_bytes(self.printer.as_ref()) - printed_before;
+        stats.uploaded_bytes += stats.printed_bytes;
         stats.upload = clock.lap();
 
         let background = self.context.global_style().visuals.panel_fill;
-        let mut pass = self.target.begin_pass(&mut encoder, background);
+        let stopwatch = self.stopwatch.as_ref().filter(|_| self.times_gpu);
+        let mut pass = self.target.begin_pass(&mut encoder, background, stopwatch);
         renderer.render(&mut pass, &primitives, &screen);
         drop(pass);
+        if let Some(stopwatch) = stopwatch {
+            stopwatch.fetch(&mut encoder);
+        }
         // The commands are checked and handed to the driver here, not while they are
         // recorded.
         self.encoded.push(encoder.finish());
@@ -223,8 +314,12 @@ impl Offscreen {
         if self.encoded.is_empty() {
             return Ok(());
         }
-        self.gpu.queue.submit(self.encoded.drain(..));
-        target::wait(&self.gpu.device)
+        self.gpu.state.queue.submit(self.encoded.drain(..));
+        target::wait(&self.gpu.state.device)?;
+        let stopwatch = self.stopwatch.as_ref().filter(|_| self.times_gpu);
+        let read = stopwatch.map(|stopwatch| stopwatch.read(&self.gpu.state.device));
+        self.gpu_time = read.transpose()?;
+        Ok(())
     }
 
     /// The newest frame as a picture.
@@ -233,7 +328,7 @@ impl Offscreen {
     /// The device was lost.
     pub fn image(&mut self) -> Result<RgbaImage> {
         self.rasterise()?;
-        self.target.read(&self.gpu.device, &self.gpu.queue)
+        self.target.read(&self.gpu.state.device, &self.gpu.state.queue)
     }
 
     /// Writes the newest frame as a PNG file.
@@ -261,13 +356,20 @@ impl Offscreen {
         if changed { UNIFORM_BYTES } else { 0 }
     }
 
+    /// The largest texture side. A new device is told apart by it: egui sends its atlas
+    /// again when the side changes, and has no other way to be asked for it.
+    fn texture_side_px(&self) -> usize {
+        let side = self.gpu.state.device.limits().max_texture_dimension_2d as usize;
+        side - self.devices % 2
+    }
+
     fn input(&self, events: Vec<Event>, time_secs: f64) -> RawInput {
         let scale = self.scale * self.context.zoom_factor();
         let [width, height] = self.size_px.map(|side| side as f32 / scale);
         let rect = egui::Rect::from_min_size(egui::Pos2::ZERO, vec2(width, height));
         let mut input = RawInput {
             screen_rect: Some(rect),
-            max_texture_side: Some(self.gpu.device.limits().max_texture_dimension_2d as usize),
+            max_texture_side: Some(self.texture_side_px()),
             time: Some(time_secs),
             focused: true,
             system_theme: Some(self.theme),
@@ -282,35 +384,13 @@ impl Offscreen {
     }
 }
 
-async fn open_gpu() -> Result<RenderState> {
-    let setup = gpu::setup();
-    let instance = setup.new_instance().await;
-    let configuration = WgpuConfiguration { wgpu_setup: setup, ..WgpuConfiguration::default() };
-    // Dithering would make two pictures of the same thing differ in nothing that matters.
-    let options = RendererOptions { dithering: false, ..RendererOptions::default() };
-    let gpu = RenderState::create(&configuration, &instance, None, options).await;
-    gpu.map_err(|error| no_gpu(&error))
-}
-
-fn no_gpu(error: &WgpuError) -> Error {
-    use WgpuError as E;
-    match error {
-        E::RequestAdapterError(_)
-        | E::CustomNativeAdapterSelectionError(_)
-        | E::NoSurfaceFormatsAvailable
-        | E::CreateSurfaceError(_) => gpu_error(gpu::NO_DRIVER, gpu::DRIVER_PACKAGES),
-        other => gpu_error("the GPU cannot be used", &other.to_string()),
-    }
-}
-
-/// A failure of the driver's. Its own words can be a page.
-fn gpu_error(what: &'static str, reason: &str) -> Error {
-    Error::failed(what, reason.split_whitespace().collect::<Vec<_>>().join(" "))
+fn printed_bytes(printer: Option<&Printer>) -> u64 {
+    printer.map_or(0, |printer| printer.counters().uploaded_bytes)
 }
 
 /// Uploads what changed and gives the number of texels.
 fn upload_textures(
-    gpu: &RenderState,
+    gpu: &egui_wgpu::RenderState,
     renderer: &mut egui_wgpu::Renderer,
     delta: &mut egui::TexturesDelta,
 ) -> u64 {

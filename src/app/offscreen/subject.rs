@@ -64,7 +64,7 @@ impl<'a> Request<'a> {
     /// What a window would open on: our renderer, the newest messages, nothing unfolded.
     #[must_use]
     pub fn new(file: Option<&'a Path>) -> Self {
-        Self { file, renderer: Renderer::Replay, at: At::End, expand: Expand::None }
+        Self { file, renderer: Renderer::Retained, at: At::End, expand: Expand::None }
     }
 }
 

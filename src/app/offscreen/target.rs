@@ -6,7 +6,7 @@ use egui::Color32;
 use egui_wgpu::wgpu;
 use image::RgbaImage;
 
-use super::gpu_error;
+use super::{gpu::failed, stopwatch::Stopwatch};
 use crate::app::error::{Error, Result};
 
 /// A texture in gamma space that can be read back.
@@ -54,6 +54,7 @@ impl Target {
         &self,
         encoder: &mut wgpu::CommandEncoder,
         background: Color32,
+        stopwatch: Option<&Stopwatch>,
     ) -> wgpu::RenderPass<'static> {
         let [r, g, b, a] = background.to_normalized_gamma_f32().map(f64::from);
         let load = wgpu::LoadOp::Clear(wgpu::Color { r, g, b, a });
@@ -65,6 +66,7 @@ impl Target {
                 ops: wgpu::Operations { load, store: wgpu::StoreOp::Store },
                 depth_slice: None,
             })],
+            timestamp_writes: stopwatch.map(Stopwatch::around),
             ..Default::default()
         });
         pass.forget_lifetime()
@@ -82,9 +84,12 @@ impl Target {
             mapped_at_creation: false,
         });
         queue.submit([self.copy_to(device, &buffer, padded)]);
-        let rows = mapped_rows(device, &buffer, padded as usize, row_bytes as usize)?;
+        let rows = mapped(device, &buffer, |bytes| {
+            let rows = bytes.chunks_exact(padded as usize);
+            rows.flat_map(|row| row.iter().take(row_bytes as usize)).copied().collect()
+        })?;
         let image = RgbaImage::from_raw(width, height, rows);
-        image.ok_or_else(|| gpu_error(FAILED, "too few pixels came back"))
+        image.ok_or_else(|| failed(FAILED, "too few pixels came back"))
     }
 
     fn copy_to(
@@ -112,17 +117,16 @@ impl Target {
 /// Waits until the driver has done everything it was given.
 pub(super) fn wait(device: &wgpu::Device) -> Result<()> {
     let all = wgpu::PollType::Wait { submission_index: None, timeout: Some(DRIVER_TIMEOUT) };
-    device.poll(all).map(|_| ()).map_err(|error| gpu_error(FAILED, &error.to_string()))
+    device.poll(all).map(|_| ()).map_err(|error| failed(FAILED, &error.to_string()))
 }
 
-/// The buffer's rows without their padding.
-fn mapped_rows(
+/// What `read` makes of a buffer's bytes. The buffer stays mapped.
+pub(super) fn mapped<T>(
     device: &wgpu::Device,
     buffer: &wgpu::Buffer,
-    padded: usize,
-    row_bytes: usize,
-) -> Result<Vec<u8>> {
-    let lost = |reason: &dyn ToString| gpu_error(FAILED, &reason.to_string());
+    read: impl FnOnce(&[u8]) -> T,
+) -> Result<T> {
+    let lost = |reason: &dyn ToString| failed(FAILED, &reason.to_string());
     let (sender, receiver) = mpsc::sync_channel(1);
     buffer.slice(..).map_async(wgpu::MapMode::Read, move |result| {
         // Nobody listens any more only when waiting for the driver failed.
@@ -132,5 +136,5 @@ fn mapped_rows(
     let mapped = receiver.recv_timeout(DRIVER_TIMEOUT).map_err(|error| lost(&error))?;
     mapped.map_err(|error| lost(&error))?;
     let bytes = buffer.slice(..).get_mapped_range().map_err(|error| lost(&error))?;
-    Ok(bytes.chunks_exact(padded).flat_map(|row| row.iter().take(row_bytes)).copied().collect())
+    Ok(read(&bytes))
 }

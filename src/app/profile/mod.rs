@@ -67,8 +67,10 @@ fn measure(args: &cli::Profile, file: &Path, host: &dyn Host) -> Result<Vec<Repo
 fn renderers(args: &cli::Profile) -> &[Renderer] {
     match &args.renderer {
         Some(renderer) => std::slice::from_ref(renderer),
-        None if args.scenario == Scenario::All => &[Renderer::Replay, Renderer::Commonmark],
-        None => &[Renderer::Replay],
+        None if args.scenario == Scenario::All => {
+            &[Renderer::Retained, Renderer::Replay, Renderer::Commonmark]
+        }
+        None => &[Renderer::Retained],
     }
 }
 
@@ -96,6 +98,7 @@ fn scenario_name(scenario: Scenario) -> &'static str {
 /// A renderer's name on the command line and in reports.
 fn renderer_name(renderer: Renderer) -> &'static str {
     match renderer {
+        Renderer::Retained => "retained",
         Renderer::Replay => "replay",
         Renderer::Commonmark => "commonmark",
     }

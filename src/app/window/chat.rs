@@ -205,6 +205,8 @@ impl Chat {
         renderer: Renderer,
     ) -> Vec<ViewCommand> {
         self.absorb(engine);
+        // Escape closes what finds words before it stops an answer.
+        self.view.find_keys(ui);
         let dark = ui.visuals().dark_mode;
         let palette = theme::palette(if dark { egui::Theme::Dark } else { egui::Theme::Light });
         let snapshot = self.session.snapshot();

@@ -115,6 +115,11 @@ impl Window {
                     view.expand(crate::layout::Openness::None);
                 }
             }
+            if icon_button(ui, icon::MAGNIFYING_GLASS, "Find in this conversation (Ctrl F)")
+                && let Some(view) = self.tabs.get_mut(self.active).and_then(|tab| tab.view())
+            {
+                view.open_find();
+            }
             ui.add_space(8.0);
             let dim = RichText::new(words).color(palette.faint).size(face::CAPTION_SIZE);
             let response = ui.add(egui::Label::new(dim).truncate());

@@ -4,6 +4,7 @@ mod announce;
 mod chat;
 mod chrome;
 mod dialogs;
+mod gauges;
 mod questions;
 mod system;
 mod tab;
@@ -85,10 +86,19 @@ pub fn run(start: Start) -> Result<()> {
         },
         ..eframe::NativeOptions::default()
     };
+    // What eframe makes egui's renderer with, out of the options above.
+    let renderer = egui_wgpu::RendererOptions {
+        msaa_samples: options.multisampling.into(),
+        dithering: options.dithering,
+        ..egui_wgpu::RendererOptions::default()
+    };
     let create = |creation: &eframe::CreationContext<'_>| -> Box<dyn eframe::App> {
         let mut window = Window::new(&creation.egui_ctx, start);
         if let Some(gpu) = &creation.wgpu_render_state {
             window.adapter = gpu::describe(&gpu.adapter.get_info());
+            if let Some(printer) = gpu::Printer::new(gpu, renderer) {
+                printer.install(&creation.egui_ctx);
+            }
         }
         window.system = system::Watch::start(&creation.egui_ctx).ok();
         Box::new(window)
@@ -115,6 +125,7 @@ pub struct Window {
     /// None when it could not be started; reading works without it.
     engine: Option<Arc<Engine>>,
     hud: Hud,
+    meter: gauges::Meter,
     /// Who draws, in one line.
     adapter: String,
     /// Looks at motion and power; none where nobody asked for it.
@@ -140,6 +151,7 @@ impl Window {
             panel: ServersPanel::default(),
             engine: providers::engine().ok().map(Arc::new),
             hud: Hud::default(),
+            meter: gauges::Meter::default(),
             adapter: String::new(),
             system: None,
         };
@@ -373,6 +385,7 @@ impl eframe::App for Window {
 
     fn ui(&mut self, ui: &mut Ui, frame: &mut eframe::Frame) {
         let previous = frame.info().cpu_usage.map(Duration::from_secs_f32);
+        self.meter.read(ui.ctx());
         self.hud.begin_frame(ui, previous);
         Self::ui(self, ui);
     }

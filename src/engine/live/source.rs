@@ -4,7 +4,7 @@ use std::{ops::Range, sync::Arc, time::Instant};
 
 use tokio::sync::watch;
 
-use crate::model::{Message, MessageId, Progress, RowInfo, RowKind, Snapshot, Source};
+use crate::model::{Message, MessageId, Progress, Reading, RowInfo, RowKind, Snapshot, Source};
 
 /// A live conversation. All of it is in memory, so nothing is ever missing; taking in what
 /// happened costs a pointer.
@@ -12,12 +12,15 @@ use crate::model::{Message, MessageId, Progress, RowInfo, RowKind, Snapshot, Sou
 pub struct LiveSource {
     snapshots: watch::Receiver<Arc<Snapshot>>,
     shown: Arc<Snapshot>,
+    /// Messages behind which something was put aside, rising.
+    forks: Vec<MessageId>,
 }
 
 impl LiveSource {
     pub(super) fn new(snapshots: watch::Receiver<Arc<Snapshot>>) -> Self {
         let shown = Arc::clone(&snapshots.borrow());
-        Self { snapshots, shown }
+        let forks = forks(&shown);
+        Self { snapshots, shown, forks }
     }
 
     /// What the last [`Source::poll`] took in. The rows are those of this snapshot.
@@ -33,7 +36,11 @@ impl LiveSource {
 
 impl Source for LiveSource {
     fn poll(&mut self) -> u64 {
-        self.shown = Arc::clone(&self.snapshots.borrow_and_update());
+        let newest = Arc::clone(&self.snapshots.borrow_and_update());
+        if newest.aside.len() != self.shown.aside.len() {
+            self.forks = forks(&newest);
+        }
+        self.shown = newest;
         self.shown.version
     }
 
@@ -42,7 +49,8 @@ impl Source for LiveSource {
     }
 
     fn row(&self, index: usize) -> RowInfo {
-        self.shown.entry(index).expect("a row is below the length").row
+        let row = self.shown.entry(index).expect("a row is below the length").row;
+        RowInfo { forks: self.forks.binary_search(&row.id).is_ok(), ..row }
     }
 
     fn index_of(&self, id: MessageId) -> Option<usize> {
@@ -66,4 +74,44 @@ impl Source for LiveSource {
     fn progress(&self) -> Progress {
         Progress::Complete
     }
+
+    fn reading(&self) -> Option<Arc<dyn Reading>> {
+        Some(Arc::new(SnapshotReading(Arc::clone(&self.shown))))
+    }
+}
+
+/// The rows of one snapshot.
+struct SnapshotReading(Arc<Snapshot>);
+
+impl Reading for SnapshotReading {
+    fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    fn stamp(&self) -> u64 {
+        self.0.version
+    }
+
+    fn id(&self, row: usize) -> MessageId {
+        self.0.entry(row).map_or_else(MessageId::default, |entry| entry.message.id)
+    }
+
+    fn message(&self, row: usize) -> Arc<Message> {
+        let entry = self.0.entry(row).expect("a row is below the length");
+        Arc::clone(&entry.message)
+    }
+
+    fn is_resident(&self) -> bool {
+        true
+    }
+}
+
+/// What was put aside at the beginning leaves at the first message.
+fn forks(snapshot: &Snapshot) -> Vec<MessageId> {
+    let first = snapshot.entry(0).map(|entry| entry.message.id);
+    let mut forks: Vec<MessageId> =
+        snapshot.aside.iter().filter_map(|aside| aside.after.or(first)).collect();
+    forks.sort_unstable();
+    forks.dedup();
+    forks
 }

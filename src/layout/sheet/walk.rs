@@ -9,7 +9,7 @@ use std::{
 };
 
 use super::{
-    AHEAD_ROWS, Anchor, Composed, END_SLACK, FOOT, Jump, Page, Placed, Sheet, Visible, add,
+    AHEAD_ROWS, Anchor, Composed, END_SLACK, FOOT, Jump, Page, Placed, Sheet, Toward, Visible, add,
     estimate_ratio, estimate_row,
 };
 use crate::{
@@ -60,6 +60,16 @@ impl Walk<'_, '_, '_> {
         if self.sheet.following {
             return self.end();
         }
+        let (at, offset) = self.anchored();
+        let offset = match fraction {
+            Some(fraction) => self.height(at) * fraction,
+            None => offset,
+        };
+        (at, offset)
+    }
+
+    /// The reader's place.
+    fn anchored(&mut self) -> (Cursor, f64) {
         let anchor = self.sheet.anchor;
         let last = self.source.len() - 1;
         let row =
@@ -67,12 +77,7 @@ impl Walk<'_, '_, '_> {
         self.compose(row);
         let slug =
             self.composed(row).and_then(|composed| composed.index_of(anchor.key)).unwrap_or(0);
-        let at = Cursor { row, slug };
-        let offset = match fraction {
-            Some(fraction) => self.height(at) * fraction,
-            None => anchor.offset,
-        };
-        (at, offset)
+        (Cursor { row, slug }, anchor.offset)
     }
 
     fn jump(&mut self, jump: Jump) -> Option<(Cursor, f64)> {
@@ -85,13 +90,45 @@ impl Walk<'_, '_, '_> {
                     (self.sheet.heights.total() + FOOT - f64::from(self.page.height)).max(0.0);
                 Some(self.at_height(fraction.clamp(0.0, 1.0) * room))
             }
+            Jump::Place { place, lead, toward } => {
+                let row = self.source.index_of(place.message)?;
+                let (cursor, within) = self.within_row(row, place.part);
+                let mut at = (cursor, within - lead);
+                self.normalise(&mut at);
+                Some(self.pulled(at, toward))
+            }
         }
+    }
+
+    /// Where a pull leads: to a place, unless that lies the other way.
+    fn pulled(&mut self, at: (Cursor, f64), toward: Toward) -> (Cursor, f64) {
+        let mut now = self.anchored();
+        self.normalise(&mut now);
+        let order = |(cursor, offset): (Cursor, f64)| (cursor.row, cursor.slug, offset);
+        let is_back = match toward {
+            Toward::Any => false,
+            Toward::Start => order(at) > order(now),
+            Toward::End => order(at) < order(now),
+        };
+        if is_back { now } else { at }
     }
 
     /// The slug at a distance from the first row's top.
     fn at_height(&mut self, y: f64) -> (Cursor, f64) {
         let (source, width) = (&*self.source, self.page.width);
         let (row, within) = self.sheet.heights.find(y, |i| estimate_row(&source.row(i), width));
+        self.slug_within(row, within)
+    }
+
+    /// The slug at a part of a row's height.
+    fn within_row(&mut self, row: usize, part: f64) -> (Cursor, f64) {
+        self.compose(row);
+        let (source, width) = (&*self.source, self.page.width);
+        let height = self.sheet.heights.get(row, |i| estimate_row(&source.row(i), width));
+        self.slug_within(row, part * height)
+    }
+
+    fn slug_within(&mut self, row: usize, within: f64) -> (Cursor, f64) {
         self.compose(row);
         match self.composed(row) {
             Some(composed) if !composed.specs.is_empty() => {
@@ -131,6 +168,7 @@ impl Walk<'_, '_, '_> {
         self.ask(at.0.row, last_row);
         Visible {
             more: self.sheet.more,
+            frame: self.sheet.frame,
             top: self.top_of(at.0) + at.1,
             total: self.sheet.heights.total() + FOOT,
             placed,
@@ -379,7 +417,7 @@ impl Walk<'_, '_, '_> {
         self.set_row_height(row, total);
     }
 
-    fn surroundings(&self, row: usize) -> Surroundings {
+    pub(super) fn surroundings(&self, row: usize) -> Surroundings {
         let kind = |row: usize| self.source.row(row).kind;
         let next = row + 1;
         let above = (0..row).rev().take(256).find(|row| !self.is_folded_away(*row)).map(kind);
@@ -486,8 +524,9 @@ impl Walk<'_, '_, '_> {
             is_open: &|fold, usual| folds.is_open(fold, usual),
         };
         // A message that cannot be shown costs that message, not the program.
-        catch_unwind(AssertUnwindSafe(|| press.set(spec)))
-            .unwrap_or_else(|_panic| Slug { height: 24.0, ..Slug::default() })
+        let slug = catch_unwind(AssertUnwindSafe(|| press.set(spec)))
+            .unwrap_or_else(|_panic| Slug { height: 24.0, ..Slug::default() });
+        Slug { born: self.sheet.frame, ..slug }
     }
 
     fn measured(&mut self, at: Cursor, message: MessageId, height: f64) {

@@ -40,7 +40,6 @@ const PASSED: &[&str] = &[
     "XDG_CACHE_HOME",
     "XDG_CONFIG_HOME",
     "XDG_DATA_HOME",
-    "XDG_RUNTIME_DIR",
     // Windows starts nothing without these.
     "SYSTEMROOT",
     "WINDIR",

@@ -140,19 +140,19 @@ mod unix {
             let Some(hold) = self.hold.take() else { return };
             let group = self.group;
             // It fails when there is nobody left to ask.
-            drop(kill_process_group(group, Signal::TERM));
+            let _nobody_left = kill_process_group(group, Signal::TERM);
             if hold.ended.try_recv().is_ok() {
                 return;
             }
             let insist = move || {
                 if hold.ended.recv_timeout(GRACE).is_err() {
-                    drop(kill_process_group(group, Signal::KILL));
+                    let _nobody_left = kill_process_group(group, Signal::KILL);
                 }
             };
             let builder = thread::Builder::new().name("tool-end".to_owned());
             if builder.spawn(insist).is_err() {
                 // Without a thread there is no patience either.
-                drop(kill_process_group(group, Signal::KILL));
+                let _nobody_left = kill_process_group(group, Signal::KILL);
             }
         }
     }
@@ -192,10 +192,10 @@ mod unix {
         let wait = move || {
             let how = peek(group);
             // Whoever has gone away does not want to know.
-            drop(tell_end.send(()));
-            drop(tell_exit.send(how));
-            drop(released.recv());
-            drop(child.wait());
+            let _went_away = tell_end.send(());
+            let _went_away = tell_exit.send(how);
+            let _released = released.recv();
+            let _reaped = child.wait();
             outlive(group);
         };
         thread::Builder::new().name("tool-wait".to_owned()).spawn(wait)?;
@@ -226,9 +226,9 @@ mod unix {
             if test_kill_process_group(group).is_err() {
                 return;
             }
-            drop(clock.recv_timeout(GLANCE));
+            let _time_passed = clock.recv_timeout(GLANCE);
         }
-        drop(kill_process_group(group, Signal::KILL));
+        let _nobody_left = kill_process_group(group, Signal::KILL);
     }
 }
 
@@ -271,13 +271,13 @@ mod other {
                     let status = child.lock().try_wait();
                     let how = match status {
                         Ok(None) => {
-                            drop(clock.recv_timeout(GLANCE));
+                            let _time_passed = clock.recv_timeout(GLANCE);
                             continue;
                         }
                         Ok(Some(status)) => status.code().map_or(Exit::Signal(0), Exit::Code),
                         Err(_) => Exit::Signal(0),
                     };
-                    drop(tell.blocking_send(Event::Exit(how)));
+                    let _went_away = tell.blocking_send(Event::Exit(how));
                     return;
                 }
             };
@@ -297,7 +297,7 @@ mod other {
 
         pub(in super::super) fn end(&mut self) {
             // It fails when it has ended already.
-            drop(self.child.lock().kill());
+            let _ended_already = self.child.lock().kill();
         }
     }
 

@@ -4,10 +4,9 @@
 const SKIPPED: &[&str] =
     &["script", "style", "noscript", "template", "svg", "head", "iframe", "object", "canvas"];
 
-/// Elements that stand on lines of their own.
+/// Elements with a blank line around them.
 const BLOCKS: &[&str] = &[
     "p",
-    "div",
     "section",
     "article",
     "header",
@@ -17,11 +16,10 @@ const BLOCKS: &[&str] = &[
     "aside",
     "ul",
     "ol",
+    "dl",
     "table",
-    "tr",
     "blockquote",
     "pre",
-    "br",
     "hr",
     "h1",
     "h2",
@@ -29,16 +27,13 @@ const BLOCKS: &[&str] = &[
     "h4",
     "h5",
     "h6",
-    "li",
-    "dt",
-    "dd",
     "figure",
-    "figcaption",
     "form",
     "details",
-    "summary",
-    "title",
 ];
+
+/// Elements that stand on lines of their own.
+const LINES: &[&str] = &["div", "tr", "br", "li", "dt", "dd", "figcaption", "summary", "option"];
 
 /// The text of a page, with headings, list items and the targets of links marked as in
 /// markdown. Scripts and styles are left out.
@@ -110,8 +105,11 @@ impl Page {
     }
 
     fn element(&mut self, name: &str, attributes: &str, is_end: bool) {
-        if BLOCKS.contains(&name) {
+        if LINES.contains(&name) {
             self.line();
+        } else if BLOCKS.contains(&name) {
+            self.line();
+            self.out.push('\n');
         }
         match (name, is_end) {
             ("pre", _) => self.is_preformatted = !is_end,
@@ -146,7 +144,7 @@ impl Page {
 
     fn line(&mut self) {
         self.blank = false;
-        if !self.out.is_empty() && !self.out.ends_with("\n\n") {
+        if !self.out.is_empty() && !self.out.ends_with('\n') {
             self.out.push('\n');
         }
     }

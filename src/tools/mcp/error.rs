@@ -33,7 +33,7 @@ pub enum CallError {
         /// The server's words.
         message: Arc<str>,
     },
-    /// The request could not be sent.
+    /// The request could not be sent, or the connection failed before its answer came.
     NotSent(Arc<str>),
     /// The server said nothing for this long.
     Silent(Duration),

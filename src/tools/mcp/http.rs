@@ -9,10 +9,7 @@ use reqwest::{
 };
 use rmcp::transport::{
     StreamableHttpClientTransport,
-    streamable_http_client::{
-        AuthRequiredError, HttpStatusError, InsufficientScopeError,
-        StreamableHttpClientTransportConfig,
-    },
+    streamable_http_client::{StreamableHttpClientTransportConfig, StreamableHttpError},
 };
 use url::Host;
 
@@ -128,40 +125,46 @@ fn header_map(headers: &[(String, String)]) -> Result<HashMap<HeaderName, Header
     headers.iter().map(header).collect()
 }
 
-/// What an error of a transport says, from the outside in, without addresses and secrets.
+/// What an error of a transport says, without addresses and secrets.
 pub(super) fn words(error: &(dyn Error + 'static), redactor: &Redactor) -> Arc<str> {
-    let mut said: Vec<String> = Vec::new();
-    let mut cause = Some(error);
-    while let Some(inner) = cause {
-        if let Some(known) = known(inner) {
-            return redactor.clean(&known).into();
-        }
-        let text = match inner.downcast_ref::<reqwest::Error>() {
-            // It names the address, behind which may stand a key.
-            Some(_) => String::new(),
-            None => inner.to_string(),
-        };
-        said.push(text);
-        cause = inner.source();
-    }
-    // What stands further out repeats what is further in, so the last word says it all.
-    let last = said.iter().rev().find(|text| !text.is_empty());
-    let text = last.cloned().unwrap_or_else(|| "it cannot be reached".into());
+    let text = match error.downcast_ref::<StreamableHttpError<reqwest::Error>>() {
+        Some(error) => http_words(error),
+        None => deepest(error).unwrap_or_else(|| error.to_string()),
+    };
     redactor.clean(&clip(&text, MAX_WORDS)).into()
 }
 
-fn known(error: &(dyn Error + 'static)) -> Option<String> {
-    if error.is::<AuthRequiredError>() {
-        return Some(SIGN_IN.into());
+fn http_words(error: &StreamableHttpError<reqwest::Error>) -> String {
+    match error {
+        // What it says itself names the address, behind which may stand a key.
+        StreamableHttpError::Client(error) => {
+            deepest(error).unwrap_or_else(|| "it cannot be reached".into())
+        }
+        StreamableHttpError::AuthRequired(_) => SIGN_IN.into(),
+        StreamableHttpError::InsufficientScope(_) => {
+            "what it was given to sign in with does not allow this (403)".into()
+        }
+        StreamableHttpError::HttpStatus(status) => {
+            format!("it answered with status {}", status.status)
+        }
+        StreamableHttpError::UnexpectedServerResponse(text) if text.starts_with("HTTP 401") => {
+            SIGN_IN.into()
+        }
+        StreamableHttpError::UnexpectedContentType(kind) => {
+            format!("it answered with {}", kind.as_deref().unwrap_or("no content type"))
+        }
+        other => other.to_string(),
     }
-    if error.is::<InsufficientScopeError>() {
-        return Some("what it was given to sign in with does not allow this (403)".into());
+}
+
+/// What the cause says that has none itself; what stands above it only says that something
+/// failed.
+fn deepest(error: &dyn Error) -> Option<String> {
+    let mut cause = error.source()?;
+    while let Some(inner) = cause.source() {
+        cause = inner;
     }
-    if let Some(status) = error.downcast_ref::<HttpStatusError>() {
-        return Some(format!("it answered with status {}", status.status));
-    }
-    let text = error.to_string();
-    (text.contains("401") && text.contains("nauthorized")).then(|| SIGN_IN.into())
+    Some(cause.to_string())
 }
 
 const SIGN_IN: &str = "it asks for a sign-in (401): give it an Authorization header";

@@ -13,6 +13,7 @@ use super::{
     config::{ServerConfig, TransportConfig},
     digest::Digest,
     environment::{Environment, Redactor},
+    reveal::{Revealed, reveal},
 };
 
 /// What exactly would be started, for the user to see. Holds no values of variables or
@@ -87,6 +88,34 @@ impl Launch {
     pub fn digest(&self) -> Digest {
         let what = serde_json::to_string(&self.what).unwrap_or_default();
         Digest::of(format!("{}\0{what}", self.server).as_bytes())
+    }
+
+    /// What would be started, line by line, each with what it is about. Hidden characters are
+    /// visible, and each argument stands alone.
+    #[must_use]
+    pub fn lines(&self) -> Vec<(&'static str, Revealed)> {
+        let mut lines = Vec::new();
+        let mut line = |about, text: &str| lines.push((about, reveal(text)));
+        match &self.what {
+            What::Program { path, sha256, script, args, env, cwd } => {
+                line("program", &path.to_string_lossy());
+                line("sha256", &sha256.to_string());
+                if let Some((script, sha256)) = script {
+                    line("script", &script.to_string_lossy());
+                    line("sha256", &sha256.to_string());
+                }
+                args.iter().for_each(|arg| line("argument", arg));
+                env.iter().for_each(|name| line("variable", name));
+                if let Some(cwd) = cwd {
+                    line("folder", &cwd.to_string_lossy());
+                }
+            }
+            What::Address { url, headers, .. } => {
+                line("address", url);
+                headers.iter().for_each(|name| line("header", name));
+            }
+        }
+        lines
     }
 }
 
@@ -341,7 +370,7 @@ impl Changes {
     fn note(&mut self, what: &str, before: &dyn std::fmt::Display, after: &dyn std::fmt::Display) {
         let (before, after) = (before.to_string(), after.to_string());
         if before != after {
-            self.0.push(format!("{what}: {before} → {after}"));
+            self.0.push(reveal(&format!("{what}: {before} → {after}")).text);
         }
     }
 }

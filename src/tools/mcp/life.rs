@@ -56,8 +56,10 @@ impl Life {
                         .map_err(|error| format!("{} cannot be run: {error}", path.display()))?;
                 let stdio = Stdio::new(stdout, stdin, Arc::clone(&entry.log), redactor.clone());
                 let greeted = timeout(limit, greet(Tap::new(stdio, Arc::clone(&seen)))).await;
+                let is_late = greeted.is_err();
                 match greeting(greeted, limit, start) {
                     Ok(service) => (service, Some(process)),
+                    Err(why) if is_late => return Err(why),
                     // Why a program ended says more than that it did not answer.
                     Err(why) => match timeout(LAST_WORDS, process.ended()).await {
                         Ok(status) => return Err(exit_words(status, &entry.log)),

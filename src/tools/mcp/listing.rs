@@ -2,7 +2,12 @@
 
 use serde_json::{Value, json};
 
-use super::{connection::Connection, error::CallError};
+use super::{
+    connection::Connection,
+    error::CallError,
+    prompts::Prompt,
+    resources::{Resource, ResourceTemplate},
+};
 
 /// Pages of one list.
 const MAX_PAGES: usize = 200;
@@ -21,15 +26,35 @@ pub(super) struct Kind {
 }
 
 pub(super) const TOOLS: Kind = Kind { method: "tools/list", key: "tools" };
-pub(super) const RESOURCES: Kind = Kind { method: "resources/list", key: "resources" };
-pub(super) const TEMPLATES: Kind =
-    Kind { method: "resources/templates/list", key: "resourceTemplates" };
-pub(super) const PROMPTS: Kind = Kind { method: "prompts/list", key: "prompts" };
+const RESOURCES: Kind = Kind { method: "resources/list", key: "resources" };
+const TEMPLATES: Kind = Kind { method: "resources/templates/list", key: "resourceTemplates" };
+const PROMPTS: Kind = Kind { method: "prompts/list", key: "prompts" };
 
 /// A list, and what of it could not be used.
 pub(super) type Listed<T> = (Vec<T>, Vec<String>);
 
 impl Connection {
+    pub(super) async fn resources(&self) -> Result<Vec<Resource>, CallError> {
+        if !self.can().resources {
+            return Ok(Vec::new());
+        }
+        Ok(self.list(RESOURCES, Resource::read).await?.0)
+    }
+
+    pub(super) async fn templates(&self) -> Result<Vec<ResourceTemplate>, CallError> {
+        if !self.can().resources {
+            return Ok(Vec::new());
+        }
+        Ok(self.list(TEMPLATES, ResourceTemplate::read).await?.0)
+    }
+
+    pub(super) async fn prompts(&self) -> Result<Vec<Prompt>, CallError> {
+        if !self.can().prompts {
+            return Ok(Vec::new());
+        }
+        Ok(self.list(PROMPTS, Prompt::read).await?.0)
+    }
+
     /// All entries of a list, page by page. An entry that cannot be read costs itself.
     pub(super) async fn list<T>(
         &self,

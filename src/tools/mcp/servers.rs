@@ -19,7 +19,6 @@ use super::{
     error::CallError,
     exchange::{Limits, Patience, Progress},
     http::Network,
-    listing,
     log::LogLine,
     names::{Names, names},
     pins::{Pins, ToolPin},
@@ -87,6 +86,21 @@ pub struct OfferedTool {
     /// How many hidden characters its definition holds; with any, "always allow" is not
     /// offered.
     pub hidden: usize,
+}
+
+/// Asks what may be asked twice: once more, when the connection turns out to have ended, which
+/// one that was not used for a while may have done unnoticed.
+macro_rules! question {
+    ($servers:ident, $server:expr, |$connection:ident| $ask:expr) => {{
+        let $connection = $servers.connection($server).await?;
+        match $ask {
+            Err(CallError::Ended(_) | CallError::NotSent(_)) => {
+                let $connection = $servers.connection($server).await?;
+                $ask
+            }
+            answer => answer,
+        }
+    }};
 }
 
 impl Servers {
@@ -290,23 +304,13 @@ impl Servers {
             _ => return Err(CallError::BadArguments),
         };
         let entry = Arc::clone(&self.known(&server)?.entry);
-        let connection = self.verified(&entry, &tool).await?;
+        let connection = question!(self, &server, |connection| {
+            verify(&entry, &connection, &tool).await.map(|()| connection)
+        })?;
         let limits = self.inner.shared.limits;
         let silence = entry.config.timeout.unwrap_or(limits.silence);
         let patience = Patience { silence, total: limits.call.max(silence) };
         connection.call(&tool, arguments, patience, progress).await
-    }
-
-    /// A connection over which a tool is as it was accepted. Asked for once more, when the
-    /// first one turns out to have ended.
-    async fn verified(&self, entry: &Entry, tool: &Arc<str>) -> Result<Arc<Connection>, CallError> {
-        let mut connection = self.connection(&entry.config.name).await?;
-        let mut verified = verify(entry, &connection, tool).await;
-        if matches!(verified, Err(CallError::Ended(_))) {
-            connection = self.connection(&entry.config.name).await?;
-            verified = verify(entry, &connection, tool).await;
-        }
-        verified.map(|()| connection)
     }
 
     /// The server and its tool that an offered name means.
@@ -333,13 +337,7 @@ impl Servers {
     /// # Errors
     /// When there is no answer.
     pub async fn resources(&self, server: &str) -> Result<Vec<Resource>, CallError> {
-        let ask = async |connection: Arc<Connection>| {
-            if !connection.can().resources {
-                return Ok(Vec::new());
-            }
-            Ok(connection.list(listing::RESOURCES, Resource::read).await?.0)
-        };
-        self.question(server, ask).await
+        question!(self, server, |connection| connection.resources().await)
     }
 
     /// What a server lets read once something is filled in.
@@ -350,13 +348,7 @@ impl Servers {
         &self,
         server: &str,
     ) -> Result<Vec<ResourceTemplate>, CallError> {
-        let ask = async |connection: Arc<Connection>| {
-            if !connection.can().resources {
-                return Ok(Vec::new());
-            }
-            Ok(connection.list(listing::TEMPLATES, ResourceTemplate::read).await?.0)
-        };
-        self.question(server, ask).await
+        question!(self, server, |connection| connection.templates().await)
     }
 
     /// Reads a resource by its address, at its server and nowhere else.
@@ -364,7 +356,7 @@ impl Servers {
     /// # Errors
     /// When there is no answer.
     pub async fn read_resource(&self, server: &str, uri: &str) -> Result<Vec<Content>, CallError> {
-        self.question(server, async |connection| connection.read_resource(uri).await).await
+        question!(self, server, |connection| connection.read_resource(uri).await)
     }
 
     /// The prompts of a server.
@@ -372,13 +364,7 @@ impl Servers {
     /// # Errors
     /// When there is no answer.
     pub async fn prompts(&self, server: &str) -> Result<Vec<Prompt>, CallError> {
-        let ask = async |connection: Arc<Connection>| {
-            if !connection.can().prompts {
-                return Ok(Vec::new());
-            }
-            Ok(connection.list(listing::PROMPTS, Prompt::read).await?.0)
-        };
-        self.question(server, ask).await
+        question!(self, server, |connection| connection.prompts().await)
     }
 
     /// A prompt, filled in.
@@ -391,19 +377,7 @@ impl Servers {
         name: &str,
         arguments: &Map<String, Value>,
     ) -> Result<Vec<PromptMessage>, CallError> {
-        self.question(server, async |connection| connection.get_prompt(name, arguments).await).await
-    }
-
-    /// Asks what may be asked twice: once more, when the connection turns out to have ended.
-    async fn question<T>(
-        &self,
-        server: &str,
-        ask: impl AsyncFn(Arc<Connection>) -> Result<T, CallError>,
-    ) -> Result<T, CallError> {
-        match ask(self.connection(server).await?).await {
-            Err(CallError::Ended(_)) => ask(self.connection(server).await?).await,
-            answer => answer,
-        }
+        question!(self, server, |connection| connection.get_prompt(name, arguments).await)
     }
 
     fn server(&self, name: &str) -> Option<&Server> {
@@ -416,9 +390,15 @@ impl Servers {
     }
 
     async fn connection(&self, name: &str) -> Result<Arc<Connection>, CallError> {
-        let orders = self.known(name)?.orders.clone();
+        let server = self.known(name)?;
+        let (waiter, connection) = oneshot::channel();
+        let gone = || CallError::NotRunning("the program is ending".into());
         let wait = self.inner.shared.limits.start * 2 + Duration::from_secs(1);
-        timeout(wait, started(orders)).await.unwrap_or_else(|_elapsed| {
+        let asked = timeout(wait, async {
+            server.orders.send(Order::Start(waiter)).await.map_err(|_closed| gone())?;
+            connection.await.map_err(|_closed| gone())?
+        });
+        asked.await.unwrap_or_else(|_elapsed| {
             Err(CallError::NotRunning(
                 format!("it did not start within {} s", wait.as_secs()).into(),
             ))
@@ -465,14 +445,6 @@ impl Servers {
         }
         names(all.into_iter())
     }
-}
-
-/// Asks for a connection, and waits for it.
-async fn started(orders: mpsc::Sender<Order>) -> Result<Arc<Connection>, CallError> {
-    let gone = || CallError::NotRunning("the program is ending".into());
-    let (waiter, connection) = oneshot::channel();
-    orders.send(Order::Start(waiter)).await.map_err(|_closed| gone())?;
-    connection.await.map_err(|_closed| gone())?
 }
 
 fn named(entry: &Entry, pin: &ToolPin) -> (Arc<str>, Arc<str>) {

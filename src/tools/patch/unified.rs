@@ -29,11 +29,13 @@ impl<'a> Reader<'a> {
     /// The next file; none at the end.
     fn file(&mut self) -> Result<Option<FilePatch>, PatchError> {
         let mut renamed: (Option<String>, Option<String>) = (None, None);
-        loop {
-            let Some(line) = self.peek() else { break };
+        while let Some(line) = self.peek() {
             if line.starts_with("--- ")
                 && self.lines.get(self.at + 1).is_some_and(|next| next.starts_with("+++ "))
             {
+                if self.is_of_another(renamed.1.as_deref()) {
+                    break;
+                }
                 return self.changed(line).map(Some);
             }
             if line.starts_with("@@ ") {
@@ -54,6 +56,14 @@ impl<'a> Reader<'a> {
         }
         let (Some(path), moved_to @ Some(_)) = renamed else { return Ok(None) };
         Ok(Some(FilePatch { path, action: Action::Update { moved_to, hunks: Vec::new() } }))
+    }
+
+    /// The changes here are not those of the file that was just renamed.
+    fn is_of_another(&self, renamed_to: Option<&str>) -> bool {
+        let name = self.lines.get(self.at + 1).and_then(|line| name(line.get(4..)?));
+        renamed_to.is_some_and(|target| {
+            name.is_none_or(|name| name.strip_prefix("b/").unwrap_or(&name) != target)
+        })
     }
 
     fn changed(&mut self, line: &str) -> Result<FilePatch, PatchError> {

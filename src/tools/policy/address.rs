@@ -1,6 +1,6 @@
 //! Addresses on the net: which are one's own, which carry something away.
 
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+use core::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use url::{Host, Url};
 
@@ -28,7 +28,9 @@ const LOCAL_SUFFIXES: &[&str] = &[
 ];
 
 /// True when the host is this machine, or lies within the user's own network, as far as the
-/// address alone says so. What a name leads to is looked up only after an approval, because
+/// address alone says so.
+///
+/// What a name leads to is looked up only after an approval, because
 /// looking it up tells somebody; whoever connects checks it again.
 #[must_use]
 pub fn is_private_host(url: &Url) -> bool {

@@ -77,18 +77,13 @@ pub enum Answer {
     Reject,
 }
 
-/// What becomes of an answered question.
+/// What the user granted.
 #[derive(Debug)]
-pub enum Answered {
-    /// It may run.
-    Approved {
-        /// What may.
-        call: Approved<Call>,
-        /// The rule to remember, and for how long.
-        remember: Option<Offer>,
-    },
-    /// It may not.
-    Rejected,
+pub struct Granted {
+    /// The call that may run.
+    pub call: Approved<Call>,
+    /// The rule to remember, and for how long.
+    pub remember: Option<Offer>,
 }
 
 impl Question {
@@ -109,17 +104,17 @@ impl Question {
         &self.call
     }
 
-    /// Ends the question with the user's answer.
+    /// Ends the question with the user's answer; none when he rejects.
     #[must_use]
-    pub fn answer(self, answer: Answer) -> Answered {
+    pub fn answer(self, answer: Answer) -> Option<Granted> {
         let remember = match answer {
-            Answer::Reject => return Answered::Rejected,
+            Answer::Reject => return None,
             Answer::Once => None,
             Answer::Offer(index) => self.approval.offers.get(index).cloned(),
         };
         let may_be_private = self.approval.reasons.contains(&Reason::PrivateAddress);
-        let grant = Grant { facts: self.facts, may_be_private };
-        Answered::Approved { call: Approved { call: self.call, grant }, remember }
+        let grant = Box::new(Grant { facts: self.facts, may_be_private });
+        Some(Granted { call: Approved { call: self.call, grant }, remember })
     }
 }
 

@@ -2,10 +2,10 @@
 
 use super::{
     Reason,
-    facts::{Facts, GitConfig, Program},
+    facts::{At, Facts, GitConfig, Program, What},
     find, protected,
     table::{ROWS, RUN_OTHERS},
-    visible::hidden_in,
+    visible::{hidden_in, visible},
 };
 
 /// What stands between commands in a shell's language, and means nothing without one.
@@ -17,11 +17,17 @@ const OPERATORS: &[&str] = &[
 pub(super) fn reasons(argv: &[String], facts: &Facts, reasons: &mut Vec<Reason>) {
     super::outside(facts, reasons);
     for place in facts.places.iter().skip(1) {
+        if matches!(place.at, At::Nowhere(_)) || matches!(place.what, What::Other(_)) {
+            super::push(reasons, Reason::Unknown);
+        }
         if facts.path_of(place).is_some_and(protected::is_private) {
             super::push(reasons, Reason::Private(place.asked.clone()));
         }
     }
     let name = argv.first().map_or("", String::as_str);
+    if !name.is_ascii() {
+        reasons.push(Reason::OddName(visible(name).text));
+    }
     if let Some(what) = runs_others(argv) {
         reasons.push(Reason::RunsOthers(what));
         return;
@@ -71,6 +77,7 @@ pub(super) fn runs_others(argv: &[String]) -> Option<String> {
             let word = a.split('=').next().unwrap_or_default();
             a.contains("ext::")
                 || a.starts_with("-c")
+                || a.starts_with("-O")
                 || matches!(
                     word,
                     "--exec"
@@ -148,7 +155,9 @@ fn base_name(program: &str) -> String {
 /// The paths among the arguments, if the table has the command; else why it does not.
 fn only_looks(argv: &[String]) -> Result<Vec<String>, String> {
     let (program, arguments) = argv.split_first().ok_or("there is no program")?;
-    if let Some(operator) = arguments.iter().find(|word| is_shell_talk(word)) {
+    let is_bracket = |word: &str| program == "find" && matches!(word, "(" | ")");
+    let is_talk = |word: &&String| is_shell_talk(word) && !is_bracket(word);
+    if let Some(operator) = arguments.iter().find(is_talk) {
         return Err(format!("{operator} means nothing to {program}; no shell reads this"));
     }
     if program == "find" {
@@ -281,8 +290,8 @@ impl Reader {
         if letters.bytes().all(|b| b.is_ascii_digit()) && self.takes("-#").is_ok() {
             return Ok(());
         }
-        let mut letters = letters.char_indices();
-        while let Some((at, letter)) = letters.next() {
+        let letters = letters.char_indices();
+        for (at, letter) in letters {
             let name = format!("-{letter}");
             let Takes::Value(kind) = self.takes(&name)? else { continue };
             let attached = argument.get(1 + at + letter.len_utf8()..).unwrap_or_default();
@@ -327,7 +336,7 @@ impl Reader {
     fn check(&mut self, kind: &str, value: &str) -> Result<(), String> {
         let digits = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
         let is_fine = match kind {
-            "path" => is_plain_path(value),
+            "path" => is_plain_path(value) && !climbs_in_git(self.program, value),
             "number" => digits(value),
             "offset" => digits(value.trim_start_matches(['+', '-'])),
             "format" => value.starts_with('+'),
@@ -351,6 +360,11 @@ fn is_plain_path(path: &str) -> bool {
     hidden_in(path) == 0
         && !path.contains([';', '&', '|', '<', '>', '$', '(', ')', '{', '}', '`', '\n', '\t'])
         && !path.starts_with('~')
+}
+
+/// `HEAD:../x` is a path behind the colon.
+fn climbs_in_git(program: &str, path: &str) -> bool {
+    program.starts_with("git ") && path.contains(':') && path.contains("..")
 }
 
 /// `5p`, `5,20p`, `5,$p`.

@@ -20,7 +20,7 @@ mod table;
 mod visible;
 
 pub use address::{carries_data, is_private_host, is_private_ip};
-pub use approval::{Answer, Answered, Approval, Offer, Question, Scope};
+pub use approval::{Answer, Approval, Granted, Offer, Question, Scope};
 pub use facts::{
     At, Environment, Facts, GitConfig, PathUse, Place, Program, Trust, Use, What, paths_of,
 };
@@ -42,7 +42,7 @@ use super::call::{Call, CommandLine};
 #[derive(Debug)]
 pub struct Approved<T> {
     call: T,
-    grant: Grant,
+    grant: Box<Grant>,
 }
 
 /// What an approved call may touch: the places and the program as they were judged. A run
@@ -62,7 +62,7 @@ impl<T> Approved<T> {
     }
 
     pub(super) fn into_parts(self) -> (T, Grant) {
-        (self.call, self.grant)
+        (self.call, *self.grant)
     }
 }
 
@@ -96,7 +96,10 @@ pub fn judge(call: Call, facts: Facts, rules: &Rules) -> Verdict {
     let is_settled = !reasons.iter().any(Reason::is_firm)
         && (rules.allowing(&call, &facts) || rules.level.covers(&call, &reasons, facts.trust));
     if reasons.is_empty() || is_settled {
-        return Verdict::Allow(Approved { call, grant: Grant { facts, may_be_private: false } });
+        return Verdict::Allow(Approved {
+            call,
+            grant: Box::new(Grant { facts, may_be_private: false }),
+        });
     }
     Verdict::Ask(Box::new(Question::new(call, facts, reasons)))
 }

@@ -14,6 +14,8 @@ pub enum Reason {
     /// The program is not the one that its name promises: it lies where a model or anybody
     /// may have put it.
     Planted(String),
+    /// The program's name has letters that may be taken for others.
+    OddName(String),
     /// A shell reads it.
     Shell,
     /// It asks this host.
@@ -52,6 +54,7 @@ impl Reason {
             | Self::ByRule(_)
             | Self::RunsOthers(_)
             | Self::Planted(_)
+            | Self::OddName(_)
             | Self::Unknown => true,
             Self::Writes
             | Self::Runs(_)
@@ -68,6 +71,7 @@ impl Reason {
             Self::Writes | Self::Runs(_) | Self::Network(_) | Self::Remote(_) => false,
             Self::RunsOthers(_)
             | Self::Planted(_)
+            | Self::OddName(_)
             | Self::Shell
             | Self::PrivateAddress
             | Self::CarriesData
@@ -90,6 +94,7 @@ impl fmt::Display for Reason {
             Self::Planted(path) => {
                 write!(f, "The program is {path}, where anybody may have put it.")
             }
+            Self::OddName(name) => write!(f, "{name} has letters that look like others."),
             Self::Shell => f.write_str("A shell reads this line, and may run anything."),
             Self::Network(host) => write!(f, "It sends a request to {host}."),
             Self::PrivateAddress => {

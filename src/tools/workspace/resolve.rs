@@ -46,6 +46,9 @@ impl Workspace {
                 Component::ParentDir if what == What::Missing => {
                     return Err("the path goes back from a folder that is not there".to_owned());
                 }
+                Component::ParentDir if what != What::Folder => {
+                    return Err("the path goes through something that is no folder".to_owned());
+                }
                 Component::ParentDir => {
                     // `real` has no links, so this is where the system would go too.
                     real.pop();

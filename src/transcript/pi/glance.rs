@@ -121,7 +121,7 @@ impl<'a> Message<'a> {
                 RecordKind::Result
             }
             b"bashExecution" => {
-                glance.content.part(3);
+                glance.content.other_call();
                 glance.failed =
                     !self.is_cancelled && self.exit_code.is_some_and(|code| code != 0.0);
                 RecordKind::Custom

@@ -48,10 +48,10 @@ fn changes_every(phase: Phase) -> Option<Duration> {
     match phase {
         Phase::Idle | Phase::Streaming => None,
         Phase::Waiting { .. } => Some(TENTHS),
-        Phase::Stalled { .. }
-        | Phase::Retrying { .. }
-        | Phase::Working { .. }
-        | Phase::Asking { .. } => Some(SECONDS),
+        Phase::Working { .. }
+        | Phase::Asking { .. }
+        | Phase::Stalled { .. }
+        | Phase::Retrying { .. } => Some(SECONDS),
     }
 }
 

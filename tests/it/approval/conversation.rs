@@ -30,7 +30,7 @@ fn states(snapshot: &Snapshot) -> Vec<ToolState> {
 fn page(desk: &Desk) -> String {
     let view = desk.harness.state().view().unwrap();
     let slugs = view.visible().placed.iter().filter_map(|placed| placed.slug.as_ref());
-    slugs.flat_map(|slug| &slug.lines).map(|line| format!("{}\n", line.galley.job.text)).collect()
+    slugs.flat_map(|slug| &slug.lines).map(|line| format!("{}\n", line.rows.text())).collect()
 }
 
 #[test]

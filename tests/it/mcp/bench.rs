@@ -53,15 +53,15 @@ pub(super) struct Bench {
 impl Bench {
     /// With these tools, not started.
     pub(super) fn new(tools: &[Value]) -> Self {
-        Self::with(json!({ "tools": tools }), json!({}), limits())
+        Self::with(&json!({ "tools": tools }), &json!({}), limits())
     }
 
     /// By this script, with more in its configuration.
-    pub(super) fn with(script: Value, more: Value, limits: Limits) -> Self {
+    pub(super) fn with(script: &Value, more: &Value, limits: Limits) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("script.json");
         fs::write(&path, script.to_string()).unwrap();
-        let servers = servers(entry(&path, &more), Pins::default(), limits);
+        let servers = servers(entry(&path, more), Pins::default(), limits);
         Self { servers, script: path, _folder: folder }
     }
 

@@ -45,7 +45,7 @@ async fn every_kind_of_part_is_read_and_bad_ones_cost_themselves() {
         17,
     ] });
     let script = json!({ "tools": [tool("parts")], "parts": parts });
-    let bench = Bench::with(script, json!({}), limits());
+    let bench = Bench::with(&script, &json!({}), limits());
     bench.accept().await;
     let outcome = bench.call("parts", json!({})).await.unwrap();
     assert!(outcome.is_error);
@@ -165,7 +165,7 @@ async fn progress_comes_in_order_and_keeps_a_call_alive() {
     // Each step takes 200 ms, all of them a second.
     let limits = Limits { silence: Duration::from_millis(700), ..limits() };
     let script = json!({ "tools": [tool("slow"), tool("hang")] });
-    let bench = Bench::with(script, json!({}), limits);
+    let bench = Bench::with(&script, &json!({}), limits);
     bench.accept().await;
     let (text, progress) = watched(&bench, "slow").await;
     assert_eq!(text.unwrap(), "done");
@@ -189,7 +189,7 @@ async fn progress_without_end_does_not_keep_a_call_alive_for_ever() {
         parting: Duration::from_millis(100),
         ..limits()
     };
-    let bench = Bench::with(json!({ "tools": [tool("endless")] }), json!({}), limits);
+    let bench = Bench::with(&json!({ "tools": [tool("endless")] }), &json!({}), limits);
     bench.accept().await;
     let begun = Instant::now();
     let error = bench.call("endless", json!({})).await.unwrap_err();
@@ -201,7 +201,7 @@ async fn progress_without_end_does_not_keep_a_call_alive_for_ever() {
 #[tokio::test]
 async fn the_configuration_sets_how_long_a_server_may_be_silent() {
     let script = json!({ "tools": [tool("hang")] });
-    let bench = Bench::with(script, json!({ "timeout": 0.3 }), limits());
+    let bench = Bench::with(&script, &json!({ "timeout": 0.3 }), limits());
     bench.accept().await;
     let error = bench.call("hang", json!({})).await.unwrap_err();
     assert_eq!(error.to_string(), "the server said nothing for 0.3 s");

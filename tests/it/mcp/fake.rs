@@ -7,7 +7,7 @@
 use std::{
     env,
     fs::{self, OpenOptions},
-    io::{BufRead as _, Write as _, stdin, stdout},
+    io::{Lines, StdinLock, Write as _, stdin, stdout},
     path::{Path, PathBuf},
     process::exit,
     thread::sleep,
@@ -26,19 +26,20 @@ pub(super) fn journal_of(script: &Path) -> PathBuf {
     script.with_extension("journal")
 }
 
+#[expect(clippy::exit, reason = "it is a program")]
 #[test]
 #[ignore = "this is a server: tests start it as a program"]
 fn serve() {
     let Some(script) = env::var_os(SCRIPT).map(PathBuf::from) else { return };
-    let mut fake = Fake { script, cancelled: 0, seen: Vec::new() };
+    let mut fake = Fake { script, lines: stdin().lines(), seen: Vec::new() };
     fake.note("started");
     eprintln!("the fake server is up, and its word is {}", fake.script()["word"]);
     // What the test harness prints stands before this.
     println!();
-    let start = fake.script()["silent"].as_bool().unwrap_or(false);
-    for line in stdin().lock().lines() {
-        if !start {
-            fake.take(&serde_json::from_str(&line.unwrap()).unwrap());
+    let is_silent = fake.script()["silent"].as_bool().unwrap_or(false);
+    while let Some(message) = fake.next() {
+        if !is_silent {
+            fake.take(&message);
         }
     }
     fake.note("input closed");
@@ -50,7 +51,7 @@ fn serve() {
 
 struct Fake {
     script: PathBuf,
-    cancelled: usize,
+    lines: Lines<StdinLock<'static>>,
     /// Errors that came back to its own questions.
     seen: Vec<i64>,
 }
@@ -76,6 +77,11 @@ fn text(text: &str) -> Value {
 }
 
 impl Fake {
+    fn next(&mut self) -> Option<Value> {
+        let line = self.lines.next()?;
+        Some(serde_json::from_str(&line.unwrap()).unwrap())
+    }
+
     fn script(&self) -> Value {
         serde_json::from_slice(&fs::read(&self.script).unwrap()).unwrap()
     }
@@ -99,7 +105,6 @@ impl Fake {
                 self.call(id, name, params);
             }
             "notifications/cancelled" => {
-                self.cancelled += 1;
                 self.note(&format!("cancelled {}", params["requestId"]));
             }
             "" => {
@@ -145,6 +150,11 @@ impl Fake {
         self.answer(id, &result);
     }
 
+    #[expect(
+        clippy::print_stderr,
+        clippy::zombie_processes,
+        reason = "it is a program, errors are its log, and others have to clean up after it"
+    )]
     fn call(&mut self, id: &Value, name: &str, params: &Value) {
         let token = &params["_meta"]["progressToken"];
         let progress = |done: u64| {
@@ -226,9 +236,9 @@ impl Fake {
         for (at, (method, params)) in questions.iter().zip(params).enumerate() {
             send(&json!({ "jsonrpc": "2.0", "id": 900 + at, "method": method, "params": params }));
         }
-        let lines: Vec<_> = stdin().lock().lines().take(questions.len()).collect();
-        for line in lines {
-            self.take(&serde_json::from_str(&line.unwrap()).unwrap());
+        for _ in questions {
+            let answer = self.next().unwrap();
+            self.take(&answer);
         }
         self.answer(id, &text(&format!("{:?}", self.seen)));
     }

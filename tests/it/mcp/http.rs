@@ -23,7 +23,7 @@ struct Site {
 #[derive(Default)]
 struct State {
     /// What everything is answered with, instead of an answer.
-    instead: Option<(u16, Vec<(&'static str, String)>, String)>,
+    instead: Option<Reply>,
     /// The session that is known.
     session: Option<String>,
     sessions: usize,

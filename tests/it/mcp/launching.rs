@@ -22,7 +22,7 @@ async fn nothing_starts_before_it_is_accepted() {
     assert_eq!(bench.journal(), [""; 0], "it must not have run");
     let ServerState::NeedsAcceptance(shown) = bench.status().state else { panic!() };
     assert_eq!(*shown, acceptance);
-    assert_eq!((acceptance.before, acceptance.changes.len()), (None, 0));
+    assert!(acceptance.before.is_none() && acceptance.changes.is_empty());
     let What::Program { path, sha256, args, env, script, cwd } = &acceptance.launch.what else {
         panic!("{acceptance:?}");
     };
@@ -164,6 +164,19 @@ async fn what_cannot_be_started_says_why() {
         assert!(error.contains(words), "{entry}: {error}");
         assert!(matches!(servers.overview()[0].state, ServerState::Failed(_)));
     }
+}
+
+#[tokio::test]
+async fn what_is_shown_hides_nothing() {
+    let entry = json!({
+        "command": "sh", "args": ["-c", "echo \u{202e}lla\u{e0041} && rm -rf \u{1b}[8m/"], "env": { "A": "b" },
+    });
+    let servers = servers(json!({ "s": entry }), Pins::default(), limits());
+    let lines = asked(&servers, "s").await.launch.lines();
+    let about: Vec<_> = lines.iter().map(|(about, _)| *about).collect();
+    assert_eq!(about, ["program", "sha256", "argument", "argument", "variable"]);
+    assert_eq!(lines[3].1.text, "echo ⟨RLO⟩lla⟨U+E0041⟩ && rm -rf ␛[8m/");
+    assert_eq!(lines[3].1.hidden, 3);
 }
 
 #[tokio::test]

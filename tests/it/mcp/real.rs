@@ -12,10 +12,10 @@ use std::{
 
 use letterpress::{
     model::{ImageData, Role},
-    tools::mcp::{CallError, Content, Pins, ServerState, Servers, Standing},
+    tools::mcp::{CallError, CallOutcome, Content, Pins, ServerState, Servers, Standing},
 };
 use serde_json::{Value, json};
-use tokio::sync::watch;
+use tokio::{sync::watch, task::JoinHandle};
 
 use super::bench::{accept, call, limits, servers, until};
 
@@ -61,7 +61,7 @@ async fn check_everything(servers: &Servers) {
     let image = call(servers, "s__get-tiny-image", json!({})).await.unwrap();
     let bytes = image.content.iter().find_map(|content| match content {
         Content::Image(image) => match &image.data {
-            ImageData::Bytes(bytes) => Some((image.media_type.to_string(), bytes.clone())),
+            ImageData::Bytes(bytes) => Some((image.media_type.to_string(), bytes.to_vec())),
             ImageData::Address(_) | ImageData::Unusable(_) => None,
         },
         _ => None,
@@ -169,20 +169,11 @@ async fn everything_over_http_begun_again() {
 
 #[tokio::test]
 async fn everything_is_cancelled_and_killed_in_mid_call() {
-    let Some(servers) = everything().await else { return };
-    let long = |servers: &Servers| {
-        let servers = servers.clone();
-        let (progress, mut heard) = watch::channel(None);
-        let call = tokio::spawn(async move {
-            let wish = json!({ "duration": 600, "steps": 6000 });
-            servers.call("s__trigger-long-running-operation", wish, progress).await
-        });
-        async move {
-            heard.changed().await.unwrap();
-            call
-        }
-    };
-    let running = long(&servers).await;
+    let Some(command) = installed("LETTERPRESS_MCP_EVERYTHING") else { return };
+    // It takes no notice of a second argument, by which it is found again.
+    let mark = format!("mark-{:?}", std::thread::current().id());
+    let servers = started(json!({ "command": command, "args": ["stdio", mark] })).await;
+    let running = long_call(&servers).await;
     let begun = Instant::now();
     running.abort();
     assert!(running.await.unwrap_err().is_cancelled());
@@ -192,8 +183,8 @@ async fn everything_is_cancelled_and_killed_in_mid_call() {
         "Echo: a"
     );
 
-    let running = long(&servers).await;
-    kill_child_that_runs("mcp-server-everything");
+    let running = long_call(&servers).await;
+    kill_child_with(&mark);
     let error = running.await.unwrap().unwrap_err();
     assert!(matches!(&error, CallError::Ended(why) if why.contains("signal 9")), "{error:?}");
     let echo = call(&servers, "s__echo", json!({ "message": "b" })).await.unwrap();
@@ -202,26 +193,30 @@ async fn everything_is_cancelled_and_killed_in_mid_call() {
     servers.shut_down().await;
 }
 
-/// Kills the one child of this process whose command line holds these words; other tests may
-/// run others of its kind, so the one that this thread's test started is told by its last
-/// argument.
-fn kill_child_that_runs(words: &str) {
+/// A call that takes ten minutes, once it has begun.
+async fn long_call(servers: &Servers) -> JoinHandle<Result<CallOutcome, CallError>> {
+    let servers = servers.clone();
+    let (progress, mut heard) = watch::channel(None);
+    let call = tokio::spawn(async move {
+        let wish = json!({ "duration": 600, "steps": 6000 });
+        servers.call("s__trigger-long-running-operation", wish, progress).await
+    });
+    heard.changed().await.unwrap();
+    call
+}
+
+/// Kills the child of this process whose command line holds this mark.
+fn kill_child_with(mark: &str) {
+    let listed = Command::new("ps").args(["-axo", "pid=,ppid=,args="]).output().unwrap();
+    let listed = String::from_utf8_lossy(&listed.stdout).into_owned();
     let us = std::process::id().to_string();
-    let mut found = Vec::new();
-    for entry in fs::read_dir("/proc").unwrap().flatten() {
-        let path = entry.path();
-        let stat = fs::read_to_string(path.join("stat")).unwrap_or_default();
-        let parent = stat.rsplit(") ").next().and_then(|rest| rest.split(' ').nth(1));
-        let line = fs::read(path.join("cmdline")).unwrap_or_default();
-        let line = String::from_utf8_lossy(&line).replace('\0', " ");
-        if parent == Some(us.as_str()) && line.contains(words) && line.contains("stdio") {
-            found.push(entry.file_name().into_string().unwrap());
-        }
-    }
-    assert!(!found.is_empty());
-    for pid in found {
-        assert!(Command::new("kill").args(["-9", &pid]).status().unwrap().success());
-    }
+    let child = listed.lines().find_map(|line| {
+        let mut words = line.split_whitespace();
+        let (pid, parent) = (words.next()?, words.next()?);
+        (parent == us && line.contains(mark)).then(|| pid.to_owned())
+    });
+    let pid = child.expect("the server is a child of this process");
+    assert!(Command::new("kill").args(["-9", &pid]).status().unwrap().success());
 }
 
 #[tokio::test]

@@ -51,10 +51,11 @@ fn dump_rows(transcript: &Transcript, index: &Index, out: &mut String) {
             GroupPlace::Follows { back } => format!(" follows {back}"),
         };
         let failed = if info.failed { " failed" } else { "" };
+        let forks = if info.forks { " forks" } else { "" };
         let (line, role) = (message.line.0, message.role.name());
         _ = writeln!(
             out,
-            "\n{:?} {role} line {line} key {:?}{group}{failed}",
+            "\n{:?} {role} line {line} key {:?}{group}{failed}{forks}",
             info.kind, &*message.key
         );
         for part in &message.parts {
@@ -134,7 +135,10 @@ fn dump_call(call: &ToolCall, out: &mut String) {
 /// What the index says of a row before it is read is what the message says afterwards.
 pub(super) fn agree(info: &RowInfo, message: &Message) {
     let read = RowInfo::of(message);
-    let facts = |row: &RowInfo| (row.id, row.kind, row.tally, row.failed, row.time_secs);
+    let facts = |row: &RowInfo| {
+        let seen = (row.calls.min(3), row.thinks);
+        (row.id, row.kind, row.tally, seen, row.failed, row.time_secs)
+    };
     assert_eq!(facts(info), facts(&read), "{message:?}");
     if info.kind != RowKind::Notice {
         assert!(info.lines.abs_diff(read.lines) <= 1 + read.lines / 8, "{info:?} {read:?}");

@@ -16,7 +16,7 @@ use crate::{
     tools::{
         self, Approved, BadArguments, Bench, Effect, Progress, Run, Stop, ToolSpec, Verdict,
         mcp::Servers,
-        policy::{self, Answer, Answered, Level, Rule, Rules, Scope, Trust},
+        policy::{self, Answer, Granted, Level, Rule, Rules, Scope, Trust},
     },
     wire,
 };
@@ -154,15 +154,11 @@ impl Question for Asked {
             Decision::Offer(index) => Answer::Offer(index),
             Decision::Reject => Answer::Reject,
         };
-        match question.answer(answer) {
-            Answered::Approved { call: approved, remember } => {
-                if let Some(offer) = &remember {
-                    toolbox.remember(offer);
-                }
-                Some(Box::new(Scheduled { toolbox, call, approved }))
-            }
-            Answered::Rejected => None,
+        let Granted { call: approved, remember } = question.answer(answer)?;
+        if let Some(offer) = &remember {
+            toolbox.remember(offer);
         }
+        Some(Box::new(Scheduled { toolbox, call, approved }))
     }
 }
 
