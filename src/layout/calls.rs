@@ -45,7 +45,8 @@ enum Place {
 
 fn call_lines(flow: &mut Flow<'_>, call: &Arc<ToolCall>, card: &ToolCard, place: Place) {
     let fold = flow.fold(FoldKind::Call);
-    let open = flow.is_open(fold, card.open);
+    // What was refused says so on its line.
+    let open = flow.is_open(fold, card.open && refusal(call).is_none());
     let ruled = place == Place::Row;
     let title = Label { ruled, ..header(call, card, fold, open) };
     // What goes on may change under the same place.

@@ -209,10 +209,7 @@ fn waiting_row(ui: &mut Ui, palette: &Palette, waiting: usize) -> bool {
     let font = FontId::new(face::INTERFACE_SIZE, face::TEXT);
     let at = left + vec2(20.0, 0.0);
     ui.painter().text(at, Align2::LEFT_CENTER, words, font, palette.text);
-    let font = FontId::new(face::CAPTION_SIZE, face::TEXT);
-    let right = pos2(rect.right() - 12.0, rect.center().y);
-    ui.painter().text(right, Align2::RIGHT_CENTER, "Ctrl Shift A", font, palette.faint);
-    response.clicked()
+    response.on_hover_text("Go to the next one (Ctrl Shift A)").clicked()
 }
 
 fn button_row(ui: &mut Ui, palette: &Palette, words: &str, keys: &str) -> bool {

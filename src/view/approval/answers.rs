@@ -3,8 +3,10 @@
 use std::time::Instant;
 
 use egui::{
-    Align, Button, CornerRadius, EventFilter, Key, KeyboardShortcut, Layout, Modifiers, RichText,
-    TextEdit, Ui, vec2,
+    Align, Button, CornerRadius, EventFilter, Key, KeyboardShortcut, Layout, Modifiers,
+    PopupCloseBehavior, RichText, TextEdit, Ui,
+    containers::menu::{MenuButton, MenuConfig},
+    vec2,
 };
 
 use super::{ARMING, ApprovalCard, Shown};
@@ -48,6 +50,7 @@ impl ApprovalCard {
         ui: &mut Ui,
         shown: Shown<'_>,
         is_armed: bool,
+        has_focus: bool,
     ) -> Option<Decision> {
         let Shown { approval, palette, now, .. } = shown;
         ui.add_space(8.0);
@@ -66,7 +69,7 @@ impl ApprovalCard {
                 decision = Some(Decision::Reject);
             }
             decision = decision.or(self.offers_ui(ui, approval, can, now));
-            self.state_ui(ui, palette, is_armed);
+            self.state_ui(ui, palette, is_armed, has_focus);
             decision
         });
         row.inner.or(spoken.filter(|_| can))
@@ -121,7 +124,10 @@ impl ApprovalCard {
         }
         let mut chosen = None;
         let menu = ui.add_enabled_ui(can, |ui| {
-            ui.menu_button("Allow more ▾", |ui| {
+            // A click on what is not armed yet does not close it.
+            let stays = MenuConfig::new().close_behavior(PopupCloseBehavior::CloseOnClickOutside);
+            let button = MenuButton::new("Allow more ▾").config(stays);
+            let (_, shown) = button.ui(ui, |ui| {
                 let since = *self.offers_since.get_or_insert(now);
                 // A second click of the same hand must not take the first offer.
                 let is_armed = now.saturating_duration_since(since) >= ARMING;
@@ -136,19 +142,23 @@ impl ApprovalCard {
                         ui.close();
                     }
                 }
-            })
+            });
+            shown.is_some()
         });
-        if menu.inner.inner.is_none() {
+        if !menu.inner {
             self.offers_since = None;
         }
         chosen
     }
 
-    fn state_ui(&self, ui: &mut Ui, palette: &Palette, is_armed: bool) {
+    fn state_ui(&self, ui: &mut Ui, palette: &Palette, is_armed: bool, has_focus: bool) {
         let (words, color) = match self.notice {
             Some(words) => (words, palette.err),
             None if self.is_sent => ("handing it over…", palette.faint),
             None if !is_armed => ("one moment…", palette.faint),
+            None if self.feedback.trim().is_empty() && has_focus => {
+                ("y or n  ·  Esc stops the turn", palette.faint)
+            }
             None if self.feedback.trim().is_empty() => {
                 ("Ctrl Shift A, then y or n  ·  Esc stops the turn", palette.faint)
             }

@@ -15,10 +15,12 @@ const SHARE: f32 = 0.5;
 
 pub(super) fn body_ui(ui: &mut Ui, shown: Shown<'_>, what: &mut Long, changes: &mut Changes) {
     let Shown { approval, palette, .. } = shown;
-    let height = ui.ctx().content_rect().height() * SHARE - 120.0;
+    let height = (ui.ctx().content_rect().height() * SHARE - 120.0).max(80.0);
     let scroll = ScrollArea::vertical()
         .id_salt(("asked", approval.id.0))
-        .max_height(height.max(80.0))
+        .max_height(height)
+        // The panel around it has no more room than in the frame before; it grows with this.
+        .min_scrolled_height(height)
         .auto_shrink([false, true]);
     scroll.show(ui, |ui| {
         ui.spacing_mut().item_spacing.y = 6.0;
@@ -36,10 +38,14 @@ pub(super) fn body_ui(ui: &mut Ui, shown: Shown<'_>, what: &mut Long, changes: &
 fn what_ui(ui: &mut Ui, palette: &Palette, what: &mut Long) {
     ground(palette).show(ui, |ui| {
         ui.set_width(ui.available_width());
-        let scroll = ScrollArea::vertical().id_salt("what").max_height(LINES * face::CODE_LINE);
-        scroll.auto_shrink([false, true]).show_viewport(ui, |ui, viewport| {
-            what.ui(ui, viewport, palette);
-        });
+        let height = LINES * face::CODE_LINE;
+        let scroll = ScrollArea::vertical().id_salt("what").max_height(height);
+        scroll.min_scrolled_height(height).auto_shrink([false, true]).show_viewport(
+            ui,
+            |ui, viewport| {
+                what.ui(ui, viewport, palette);
+            },
+        );
     });
 }
 

@@ -109,8 +109,9 @@ fn text(side: Option<&Arc<str>>) -> &str {
 fn lines_ui(ui: &mut Ui, palette: &Palette, lines: &[DiffLine], (old, new): (&str, &str)) {
     ui.set_width(ui.available_width());
     ui.spacing_mut().item_spacing.y = 0.0;
-    let shown = lines.len().min(LINES) as f32;
-    let scroll = ScrollArea::both().id_salt("lines").max_height(shown * face::CODE_LINE);
+    let height = lines.len().min(LINES) as f32 * face::CODE_LINE;
+    let scroll = ScrollArea::both().id_salt("lines").max_height(height);
+    let scroll = scroll.min_scrolled_height(height);
     scroll.auto_shrink([false, true]).show_rows(ui, face::CODE_LINE, lines.len(), |ui, range| {
         for line in lines.get(range).unwrap_or_default() {
             line_ui(ui, palette, line, (old, new));

@@ -86,7 +86,7 @@ impl ApprovalCard {
                 ui.set_width(ui.available_width());
                 header_ui(ui, shown);
                 body::body_ui(ui, shown, &mut self.what, &mut self.changes);
-                self.answers_ui(ui, shown, is_armed)
+                self.answers_ui(ui, shown, is_armed, has_focus)
             });
             keyed.or(inner.inner)
         });

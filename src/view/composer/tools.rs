@@ -36,10 +36,7 @@ pub(super) fn tools_ui(
         for tool_use in ToolUse::ALL {
             let is_chosen = if can { settings.tools == tool_use } else { tool_use == ToolUse::Off };
             let radio = ui.add_enabled_ui(can, |ui| ui.radio(is_chosen, tool_use.word())).inner;
-            ui.indent(tool_use.word(), |ui| {
-                let words = RichText::new(meaning(tool_use)).size(face::CAPTION_SIZE);
-                ui.label(words.color(palette.faint));
-            });
+            meaning_ui(ui, palette, meaning(tool_use));
             if radio.clicked() {
                 wishes.push(Wish::Tell(Command::SetTools(tool_use)));
                 ui.close();
@@ -49,6 +46,15 @@ pub(super) fn tools_ui(
     if let Some(place) = &settings.workspace {
         menu.response.on_hover_text(policy::visible(place).text);
     }
+}
+
+/// A menu sets its lines to its full width; words are set as words.
+fn meaning_ui(ui: &mut Ui, palette: &Palette, words: &str) {
+    ui.horizontal_top(|ui| {
+        ui.add_space(18.0);
+        let words = RichText::new(words).size(face::CAPTION_SIZE).color(palette.faint);
+        ui.add(egui::Label::new(words).wrap().halign(egui::Align::Min));
+    });
 }
 
 fn place_ui(ui: &mut Ui, place: Option<&str>, palette: &Palette, wishes: &mut Vec<Wish>) {

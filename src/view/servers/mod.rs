@@ -71,14 +71,15 @@ impl ServersPanel {
         }
         let mut wishes = Vec::new();
         let room = ui.ctx().content_rect().size();
-        let modal = egui::Modal::new(Id::unique("servers")).show(ui.ctx(), |ui| {
-            ui.set_width((room.x - 64.0).min(720.0));
+        let frame = egui::Frame::popup(ui.style()).inner_margin(egui::Margin::same(18));
+        let modal = egui::Modal::new(Id::unique("servers")).frame(frame).show(ui.ctx(), |ui| {
+            ui.set_width((room.x - 96.0).min(720.0));
             ui.heading("Servers of tools");
             ui.add_space(2.0);
             let words = "A server runs as you, outside of every rule. It starts only as what you accepted, and only tools that you accepted are offered.";
             ui.label(RichText::new(words).size(face::CAPTION_SIZE).color(palette.dim));
             ui.add_space(6.0);
-            let scroll = ScrollArea::vertical().max_height(room.y - 200.0);
+            let scroll = ScrollArea::vertical().max_height(room.y - 220.0);
             scroll.auto_shrink([false, true]).show(ui, |ui| {
                 if overview.is_empty() {
                     empty_ui(ui, palette);

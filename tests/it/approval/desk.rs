@@ -250,13 +250,27 @@ impl Desk {
     pub(crate) fn picture(&mut self, name: &str) {
         let Some(folder) = pictures() else { return };
         self.harness.run_steps(6);
-        let image = self.harness.render().unwrap();
+        let image = on_ground(self.harness.render().unwrap(), &self.harness.ctx);
         image.save(folder.join(format!("{name}.png"))).unwrap();
     }
 }
 
 pub(crate) fn has_question(window: &Window) -> bool {
     window.snapshot().is_some_and(|snapshot| snapshot.question.is_some())
+}
+
+/// A picture on the ground that the window is cleared with.
+pub(crate) fn on_ground(mut image: image::RgbaImage, ctx: &egui::Context) -> image::RgbaImage {
+    let ground = ctx.style_of(ctx.theme()).visuals.panel_fill;
+    for pixel in image.pixels_mut() {
+        let [red, green, blue, alpha] = pixel.0;
+        let over = |ours: u8, theirs: u8| {
+            ours.saturating_add((u16::from(theirs) * u16::from(255 - alpha) / 255) as u8)
+        };
+        let (r, g, b) = (ground.r(), ground.g(), ground.b());
+        pixel.0 = [over(red, r), over(green, g), over(blue, b), 255];
+    }
+    image
 }
 
 pub(crate) fn pictures() -> Option<PathBuf> {
