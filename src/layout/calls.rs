@@ -164,7 +164,8 @@ fn body(flow: &mut Flow<'_>, call: &ToolCall, card: &ToolCard) {
         match piece {
             Body::Output => {
                 if let Some(result) = &call.result {
-                    output(flow, result, card.tail, call.state == ToolState::Running);
+                    let is_live = call.state == ToolState::Running;
+                    output(flow, result, if is_live { Window::Live } else { card.window() });
                 }
             }
             Body::Diff(change) => difference(flow, change, FoldKind::Rest),
@@ -203,16 +204,33 @@ pub fn orphan(flow: &mut Flow<'_>, result: &Arc<ToolResult>) {
         });
         if open {
             flow.within(fold, |flow| {
-                output(flow, result, false, false);
+                output(flow, result, Window::Head);
                 pictures(flow, &result.images);
             });
         }
     });
 }
 
+/// Which lines of a long output are shown before the rest is asked for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Window {
+    /// The first.
+    Head,
+    /// The last.
+    Tail,
+    /// The last, while more is written.
+    Live,
+}
+
+impl ToolCard {
+    fn window(&self) -> Window {
+        if self.tail { Window::Tail } else { Window::Head }
+    }
+}
+
 /// A running call shows the last of its output, and goes on to do so.
-fn output(flow: &mut Flow<'_>, result: &Arc<ToolResult>, tail: bool, is_live: bool) {
-    let tail = tail || is_live;
+fn output(flow: &mut Flow<'_>, result: &Arc<ToolResult>, window: Window) {
+    let (tail, is_live) = (window != Window::Head, window == Window::Live);
     let shown = &result.output;
     let count = shown.lines.len();
     if count == 0 {

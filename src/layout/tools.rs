@@ -96,7 +96,6 @@ fn command(call: &ToolCall) -> ToolCard {
         body,
         open: output_lines(call) > 0,
         tail: true,
-        ..ToolCard::default()
     }
 }
 

@@ -17,6 +17,15 @@ use crate::{
     view::governor,
 };
 
+/// How a card stands in this frame.
+#[derive(Clone, Copy)]
+pub(super) struct Stand {
+    /// It takes an answer.
+    pub(super) is_armed: bool,
+    /// It has the keyboard.
+    pub(super) has_focus: bool,
+}
+
 impl ApprovalCard {
     /// Keys of the card itself. Letters count only while nothing is typed.
     pub(super) fn keys(&self, ui: &Ui, approval: &Approval, has_focus: bool) -> Option<Decision> {
@@ -49,14 +58,13 @@ impl ApprovalCard {
         &mut self,
         ui: &mut Ui,
         shown: Shown<'_>,
-        is_armed: bool,
-        has_focus: bool,
+        stand: Stand,
     ) -> Option<Decision> {
         let Shown { approval, palette, now, .. } = shown;
         ui.add_space(8.0);
         let spoken = self.feedback_ui(ui, palette);
         ui.add_space(6.0);
-        let can = is_armed && !self.is_sent;
+        let can = stand.is_armed && !self.is_sent;
         let row = ui.horizontal(|ui| {
             let run = approve_words(approval.subject);
             let mut decision = None;
@@ -68,11 +76,11 @@ impl ApprovalCard {
             if ui.add_enabled(can, plain("Reject", "n")).clicked() {
                 decision = Some(Decision::Reject);
             }
-            decision = decision.or(self.offers_ui(ui, approval, can, now));
-            self.state_ui(ui, palette, is_armed, has_focus);
-            decision
+            let offered = self.offers_ui(ui, approval, can, now);
+            self.state_ui(ui, palette, stand);
+            decision.or(offered)
         });
-        row.inner.or(spoken.filter(|_| can))
+        if can { row.inner.or(spoken) } else { None }
     }
 
     /// What is said with the answer: Enter rejects with it, Ctrl+Enter approves with it.
@@ -151,7 +159,8 @@ impl ApprovalCard {
         chosen
     }
 
-    fn state_ui(&self, ui: &mut Ui, palette: &Palette, is_armed: bool, has_focus: bool) {
+    fn state_ui(&self, ui: &mut Ui, palette: &Palette, stand: Stand) {
+        let Stand { is_armed, has_focus } = stand;
         let (words, color) = match self.notice {
             Some(words) => (words, palette.err),
             None if self.is_sent => ("handing it over…", palette.faint),

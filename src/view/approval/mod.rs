@@ -21,6 +21,7 @@ use crate::{
     view::governor,
 };
 
+use answers::Stand;
 pub use arming::{ARMING, Arming};
 use changes::Changes;
 use long::Long;
@@ -86,7 +87,7 @@ impl ApprovalCard {
                 ui.set_width(ui.available_width());
                 header_ui(ui, shown);
                 body::body_ui(ui, shown, &mut self.what, &mut self.changes);
-                self.answers_ui(ui, shown, is_armed, has_focus)
+                self.answers_ui(ui, shown, Stand { is_armed, has_focus })
             });
             keyed.or(inner.inner)
         });
