@@ -11,7 +11,7 @@ use crate::{
         offscreen::{Counters, Host, Request, Subject},
         streamed::Streamed,
     },
-    engine::FileSource,
+    engine::{FileSource, reader},
     gpu::Printer,
     layout::{Jump, Openness},
     model::{Progress, Source as _},
@@ -60,6 +60,16 @@ pub fn open(path: &Path, context: &Context) -> Result<FileSource> {
     // Opened twice: here for an answer at once, and by the thread that will read it.
     transcript::open(path).map_err(|error| Error::failed(error.to_string(), ""))?;
     FileSource::open(path, waker(context, Reason::Page))
+        .map_err(|error| Error::io("cannot start reading", &error, path))
+}
+
+/// Opens a file that may still be written: it is followed as it grows.
+///
+/// # Errors
+/// It cannot be read or is no transcript.
+pub fn follow(path: &Path, context: &Context) -> Result<FileSource> {
+    transcript::open(path).map_err(|error| Error::failed(error.to_string(), ""))?;
+    FileSource::follow(path, waker(context, Reason::Page), reader::Config::default())
         .map_err(|error| Error::io("cannot start reading", &error, path))
 }
 

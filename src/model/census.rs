@@ -129,6 +129,13 @@ impl Censuses {
         }
     }
 
+    /// What was counted of the rows before `rows`, a whole number of strides.
+    #[must_use]
+    pub fn before(&self, rows: usize) -> Self {
+        let rows = rows.min(self.rows) / Self::STRIDE * Self::STRIDE;
+        Self { strides: self.strides.iter().take(rows / Self::STRIDE).copied().collect(), rows }
+    }
+
     /// What a range of rows comes to; `row` is asked about those at its edges.
     #[must_use]
     pub fn of(&self, range: Range<usize>, row: impl Fn(usize) -> RowInfo) -> Census {

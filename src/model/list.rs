@@ -50,6 +50,13 @@ impl<T> List<T> {
         self.full.iter().flat_map(|chunk| chunk.iter()).chain(self.tail.iter())
     }
 
+    /// Bytes that the elements take, without what they point to.
+    #[must_use]
+    pub fn heap_bytes(&self) -> usize {
+        let chunk = CHUNK * size_of::<T>() + size_of::<Vec<T>>() + 2 * size_of::<usize>();
+        self.full.len() * (chunk + size_of::<usize>()) + self.tail.capacity() * size_of::<T>()
+    }
+
     /// How many leading elements meet a condition that all those behind them fail.
     #[must_use]
     pub fn partition_point(&self, mut meets: impl FnMut(&T) -> bool) -> usize {
@@ -77,6 +84,19 @@ impl<T: Clone> List<T> {
         }
     }
 
+    /// The element at a place, to be changed; copies its chunk when that is shared.
+    pub fn get_mut(&mut self, index: usize) -> Option<&mut T> {
+        let full = self.full.len();
+        if index < full * CHUNK {
+            let chunk = Arc::make_mut(&mut self.full).get_mut(index / CHUNK)?;
+            return Arc::make_mut(chunk).get_mut(index % CHUNK);
+        }
+        if index >= self.len() {
+            return None;
+        }
+        Arc::make_mut(&mut self.tail).get_mut(index - full * CHUNK)
+    }
+
     /// Keeps the first `length` elements.
     pub fn truncate(&mut self, length: usize) {
         if length >= self.len() {
@@ -89,6 +109,14 @@ impl<T: Clone> List<T> {
             self.tail = full.pop().unwrap_or_default();
         }
         Arc::make_mut(&mut self.tail).truncate(length - chunks * CHUNK);
+    }
+}
+
+impl<T: Clone> From<Vec<T>> for List<T> {
+    fn from(elements: Vec<T>) -> Self {
+        let mut chunks = elements.chunks_exact(CHUNK);
+        let full: Vec<_> = chunks.by_ref().map(|chunk| Arc::new(chunk.to_vec())).collect();
+        Self { full: Arc::new(full), tail: Arc::new(chunks.remainder().to_vec()) }
     }
 }
 
@@ -156,6 +184,20 @@ mod tests {
             assert!(cut.iter().copied().eq((0..kept).chain([7])), "{length}");
         }
         assert_eq!(list.len(), 200);
+    }
+
+    #[test]
+    fn a_change_is_seen_by_nobody_else() {
+        for length in [1, 63, 64, 65, 200] {
+            let before: List<usize> = List::from((0..length).collect::<Vec<_>>());
+            assert!(before.iter().copied().eq(0..length));
+            for place in 0..length {
+                let mut after = before.clone();
+                *after.get_mut(place).expect("it is there") = 1_000;
+                assert_eq!((before.get(place), after.get(place)), (Some(&place), Some(&1_000)));
+                assert_eq!(after.get_mut(length), None);
+            }
+        }
     }
 
     #[test]

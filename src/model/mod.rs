@@ -2,6 +2,7 @@
 //!
 //! Pure data and pure functions: no clock, no environment, no IO.
 
+pub mod activity;
 pub mod approval;
 pub mod block;
 mod bytes;

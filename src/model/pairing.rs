@@ -76,7 +76,7 @@ impl Pairing {
 
     /// Gives early results to calls that came after them and stayed unanswered; the
     /// results that appear in no pair are orphans.
-    pub fn finish(self) -> Vec<(Place, Place)> {
+    pub fn finish(&self) -> Vec<(Place, Place)> {
         let mut open_by_key: HashMap<u64, Vec<Place>> = HashMap::new();
         let mut pairs = Vec::new();
         for (key, result) in &self.early {
@@ -85,6 +85,29 @@ impl Pairing {
             pairs.extend(open.pop().map(|place| (*result, place)));
         }
         pairs
+    }
+
+    /// The calls without a result, oldest first.
+    pub fn open_calls(&self) -> impl Iterator<Item = (u64, Place)> {
+        let mut open: Vec<(u64, Place)> = Vec::new();
+        #[expect(clippy::iter_over_hash_type, reason = "sorted below")]
+        for (key, calls) in &self.keys {
+            if calls.open != NONE {
+                open.extend(self.open_places(*key).into_iter().map(|place| (*key, place)));
+            }
+        }
+        open.sort_by_key(|(key, place)| (*place, *key));
+        open.into_iter()
+    }
+
+    /// The keys of all calls that were met, in no order.
+    pub fn call_keys(&self) -> impl Iterator<Item = u64> {
+        self.keys.keys().copied()
+    }
+
+    /// The keys of results that came before any call of theirs.
+    pub fn early_keys(&self) -> impl Iterator<Item = u64> {
+        self.early.iter().map(|(key, _)| *key)
     }
 
     /// Places of the unanswered calls of a key, newest first.

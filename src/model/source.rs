@@ -170,6 +170,17 @@ pub struct Grouping {
 const GROUP_ROWS_MAX: u8 = 200;
 
 impl Grouping {
+    /// The state behind a row that got this place.
+    #[must_use]
+    pub fn after(place: GroupPlace) -> Self {
+        let open = match place {
+            GroupPlace::Alone => None,
+            GroupPlace::Leads => Some(1),
+            GroupPlace::Follows { back } => Some(back.saturating_add(1)),
+        };
+        Self { open }
+    }
+
     /// The place of the next row. A row that leads is only known to lead a group of
     /// several rows when its follower comes: a leader whose follower never comes simply
     /// groups its own calls.

@@ -24,7 +24,6 @@ use crate::perf;
 pub struct Bench {
     workspace: Arc<Workspace>,
     own_folders: Vec<String>,
-    home: Option<String>,
     extra_variables: Vec<String>,
     fetcher: Option<Arc<dyn Fetcher>>,
     spill: Option<Arc<dyn Spill>>,
@@ -50,7 +49,6 @@ impl Bench {
         Self {
             workspace,
             own_folders: Vec::new(),
-            home: None,
             extra_variables: Vec::new(),
             fetcher: None,
             spill: None,
@@ -65,13 +63,6 @@ impl Bench {
         let texts =
             folders.iter().filter_map(|folder| canonical(folder).to_str().map(str::to_owned));
         self.own_folders = texts.collect();
-        self
-    }
-
-    /// The user's home.
-    #[must_use]
-    pub fn home(mut self, home: &Path) -> Self {
-        self.home = home.to_str().map(str::to_owned);
         self
     }
 
@@ -123,7 +114,6 @@ impl Bench {
         let mut facts = Facts {
             root: self.workspace.root().to_string_lossy().into_owned(),
             own_folders: self.own_folders.clone(),
-            home: self.home.clone(),
             trust,
             changes: Ok(Vec::new()),
             places,

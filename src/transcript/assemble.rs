@@ -7,7 +7,8 @@ use crate::model::{SourceLine, Warning};
 use super::{
     Format,
     file::PositionedFile,
-    index::{Index, Tree},
+    glance::Title,
+    index::{Chosen, Index, Tree},
     links::Known,
     record::{Flags, Marks, NONE, Record, RecordKind, Traces},
     scan::Scan,
@@ -25,10 +26,18 @@ pub(super) enum Scope {
     Tail,
 }
 
+/// An index, and what is left of its scan: its records are in the index.
+#[derive(Debug)]
+pub(super) struct Assembled {
+    pub(super) chosen: Chosen,
+    pub(super) known: Known,
+    pub(super) scan: Scan,
+}
+
 /// Settles links and pairs and builds the rows.
-pub(super) fn assemble(mut scan: Scan, scope: Scope, file: Arc<PositionedFile>) -> Index {
+pub(super) fn assemble(mut scan: Scan, scope: Scope, file: Arc<PositionedFile>) -> Assembled {
     let known = std::mem::take(&mut scan.links).into_known();
-    let title = title(&scan, &known);
+    let title = title(&scan.titles, |leaf| known.find(leaf).is_some());
     let first_linked = scan.records.iter().position(|record| record.has(Flags::LINKED));
     let flaws = known.settle(&mut scan.records);
     if scope != Scope::Tail {
@@ -52,23 +61,24 @@ pub(super) fn assemble(mut scan: Scan, scope: Scope, file: Arc<PositionedFile>) 
     if scope == Scope::Tail {
         leave_out_torn(&mut scan.records, scan.format);
     }
-    scan.records.shrink_to_fit();
     scan.lines.shrink();
     let warnings = warnings(&mut scan, scope);
     let tree = if scan.unlinked { Tree::Unlinked } else { Tree::Linked };
-    Index::new(scan.format, scan.records, scan.lines, tree, scope, file).with_words(title, warnings)
+    let lines = std::mem::take(&mut scan.lines);
+    let index = Index::new(scan.format, lines, tree, scope, file).with_words(title, warnings);
+    let records = std::mem::take(&mut scan.records);
+    Assembled { chosen: index.choose(records, None), known, scan }
 }
 
 /// The title that counts: the newest of those with the highest rank.
-fn title(scan: &Scan, known: &Known) -> Option<Arc<str>> {
-    let is_ours = |leaf: Option<u64>| leaf.is_none_or(|leaf| known.find(leaf).is_some());
-    let titles = scan.titles.iter().filter(|title| is_ours(title.leaf));
+pub(super) fn title(titles: &[Title], is_known: impl Fn(u64) -> bool) -> Option<Arc<str>> {
+    let titles = titles.iter().filter(|title| title.leaf.is_none_or(&is_known));
     titles.max_by_key(|title| title.rank).map(|title| title.text.as_str().into())
 }
 
 /// Strings results and continuing lines behind the record whose row they belong to.
 fn chain(scan: &mut Scan) {
-    let late = std::mem::take(&mut scan.pairing).finish();
+    let late = scan.pairing.finish();
     let is_sorted = late.is_empty();
     for (result, owner) in late {
         if let Some(record) = scan.records.get_mut(result as usize) {
@@ -172,7 +182,10 @@ fn warnings(scan: &mut Scan, scope: Scope) -> Vec<Warning> {
     let found = std::mem::take(&mut scan.warnings);
     let line = |number: u32| match scope {
         Scope::Tail => SourceLine(0),
-        Scope::FromStart { .. } => SourceLine(scan.lines.line_of(&scan.records, number as usize)),
+        Scope::FromStart { .. } => {
+            let gap_of = |number: usize| scan.records.get(number).map_or(0, Record::gap);
+            SourceLine(scan.lines.line_of(gap_of, number as usize))
+        }
     };
     let mut warnings: Vec<Warning> = found
         .into_iter()

@@ -5,11 +5,15 @@ use std::{
     io::{self, Read as _},
 };
 
-/// An open file, read only, never moved and never written; or bytes of the program's own.
+use super::spool::Spool;
+
+/// An open file, read only, never moved and never written; bytes of the program's own;
+/// or what came so far.
 #[derive(Debug)]
 pub(super) enum PositionedFile {
     File(File),
     Memory(&'static [u8]),
+    Spool(Spool),
 }
 
 impl PositionedFile {
@@ -35,6 +39,15 @@ impl PositionedFile {
                 let start = usize::try_from(offset).unwrap_or(usize::MAX).min(bytes.len());
                 (&bytes[start..]).read(buffer)
             }
+            Self::Spool(spool) => spool.read_at(buffer, offset),
+        }
+    }
+
+    /// The first byte that can be read.
+    pub(super) fn first(&self) -> u64 {
+        match self {
+            Self::File(_) | Self::Memory(_) => 0,
+            Self::Spool(spool) => spool.first(),
         }
     }
 

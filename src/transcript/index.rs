@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::model::{MessageId, RowInfo, RowKind, SourceLine, ToolTally, Warning};
+use crate::model::{List, MessageId, RowInfo, RowKind, SourceLine, ToolTally, Warning};
 
 use super::{
     Format,
@@ -10,30 +10,44 @@ use super::{
     file::PositionedFile,
     json::{self, Cursor, Fault},
     lines::LineTable,
-    record::{Flags, Record, RecordKind},
-    rows::{self, Rows},
-    select::{self, Reach},
+    record::{Flags, NONE, Record, RecordKind},
+    rows::{self, Builder, Rows},
+    select::{self, Reach, Selection},
 };
 
-const PROMPT_STRIDE: usize = 512;
+pub(super) const PROMPT_STRIDE: usize = 512;
 /// Bytes of a record in which its id is looked for.
 const ID_WITHIN: usize = 256 * 1024;
 
-/// The rows of a transcript, or of its newest part. Costs 36 bytes a record.
-#[derive(Debug)]
+/// The rows of a transcript, or of its newest part. Costs 38 bytes a record; clones share
+/// nearly all of them.
+#[derive(Clone, Debug)]
 pub struct Index {
-    format: Format,
-    scope: Scope,
-    records: Vec<Record>,
-    rows: Rows,
+    pub(super) format: Format,
+    pub(super) scope: Scope,
+    /// Where it begins in the file.
+    pub(super) from: u64,
+    pub(super) records: List<Record>,
+    pub(super) rows: Rows,
     /// Before each so many rows: the row of the newest prompt plus one, or 0.
-    prompts: Vec<u32>,
-    lines: LineTable,
-    tree: Tree,
-    branches: Vec<Branch>,
-    title: Option<Arc<str>>,
-    warnings: Vec<Warning>,
+    pub(super) prompts: Vec<u32>,
+    pub(super) lines: LineTable,
+    pub(super) tree: Tree,
+    branches: Arc<[Branch]>,
+    pub(super) title: Option<Arc<str>>,
+    pub(super) warnings: Arc<Vec<Warning>>,
+    /// The latest time of a record, in seconds since 1970, or 0.
+    pub(super) latest_secs: u32,
     file: Arc<PositionedFile>,
+}
+
+/// What building an index leaves for one that goes on growing.
+#[derive(Debug)]
+pub(super) struct Chosen {
+    pub(super) index: Index,
+    pub(super) builder: Builder,
+    /// See [`Selection::tidy`].
+    pub(super) tidy: bool,
 }
 
 /// Another path through the conversation than the one shown.
@@ -55,34 +69,34 @@ pub(super) enum Tree {
 }
 
 impl Index {
+    /// An index without rows of these records, which [`Index::choose`] takes.
     pub(super) fn new(
         format: Format,
-        records: Vec<Record>,
         lines: LineTable,
         tree: Tree,
         scope: Scope,
         file: Arc<PositionedFile>,
     ) -> Self {
-        let mut index = Self {
+        Self {
             format,
             scope,
-            records,
+            from: 0,
+            records: List::default(),
             rows: Rows::default(),
             prompts: Vec::new(),
             lines,
             tree,
-            branches: Vec::new(),
+            branches: Arc::new([]),
             title: None,
-            warnings: Vec::new(),
+            warnings: Arc::default(),
+            latest_secs: 0,
             file,
-        };
-        index.choose(None);
-        index
+        }
     }
 
     pub(super) fn with_words(mut self, title: Option<Arc<str>>, warnings: Vec<Warning>) -> Self {
         self.title = title;
-        self.warnings.extend(warnings);
+        self.warnings = Arc::new(warnings);
         self
     }
 
@@ -104,7 +118,8 @@ impl Index {
     /// When `i` is not below [`Index::len`].
     #[must_use]
     pub fn row(&self, i: usize) -> RowInfo {
-        let head = self.records[self.rows.rows[i] as usize];
+        let head = self.head_of(i).and_then(|number| self.records.get(number as usize));
+        let head = head.expect("a row is below the length");
         let has_tally = matches!(head.kind, RecordKind::User | RecordKind::Assistant);
         let traces = head.traces();
         RowInfo {
@@ -148,10 +163,13 @@ impl Index {
         near.or_else(|| (*self.prompts.get(stride)? as usize).checked_sub(1))
     }
 
-    /// True when this covers the file up to its length at opening.
+    /// True when this covers all that can be read, up to the length at opening.
     #[must_use]
     pub fn is_complete(&self) -> bool {
-        self.scope == Scope::FromStart { is_whole: true }
+        match self.scope {
+            Scope::FromStart { is_whole } => is_whole,
+            Scope::Tail => self.from <= self.file.first(),
+        }
     }
 
     /// The title that the source gives the conversation.
@@ -170,19 +188,8 @@ impl Index {
     #[must_use]
     pub fn on_branch(&self, leaf: &str) -> Option<Self> {
         let leaf = self.branches.iter().find(|branch| &*branch.id == leaf)?.leaf;
-        let mut index = Self {
-            records: self.records.clone(),
-            rows: Rows::default(),
-            prompts: Vec::new(),
-            lines: self.lines.clone(),
-            branches: Vec::new(),
-            title: self.title(),
-            warnings: self.warnings.clone(),
-            file: Arc::clone(&self.file),
-            ..*self
-        };
-        index.choose(Some(leaf));
-        Some(index)
+        let records = self.records.iter().copied().collect();
+        Some(self.clone().choose(records, Some(leaf)).index)
     }
 
     /// Bytes on the heap.
@@ -190,8 +197,8 @@ impl Index {
     pub fn heap_bytes(&self) -> usize {
         let words = self.warnings.iter().map(|w| w.message.len() + size_of::<Warning>());
         let ids = self.branches.iter().map(|b| b.id.len() + size_of::<Branch>());
-        self.records.capacity() * size_of::<Record>()
-            + self.rows.rows.capacity() * size_of::<u32>()
+        self.records.heap_bytes()
+            + self.rows.rows.heap_bytes()
             + self.prompts.capacity() * size_of::<u32>()
             + self.lines.heap_bytes()
             + words.chain(ids).sum::<usize>()
@@ -203,7 +210,13 @@ impl Index {
         &self.warnings
     }
 
-    pub(super) fn records(&self) -> &[Record] {
+    /// The latest time of any record, in milliseconds since 1970; none without times.
+    #[must_use]
+    pub fn latest_ms(&self) -> Option<i64> {
+        (self.latest_secs > 0).then(|| i64::from(self.latest_secs) * 1000)
+    }
+
+    pub(super) fn records(&self) -> &List<Record> {
         &self.records
     }
 
@@ -217,33 +230,46 @@ impl Index {
         match self.scope {
             Scope::Tail => SourceLine(0),
             Scope::FromStart { .. } => {
-                SourceLine(self.lines.line_of(&self.records, number as usize))
+                let gap_of = |number| self.records.get(number).map_or(0, Record::gap);
+                SourceLine(self.lines.line_of(gap_of, number as usize))
             }
         }
     }
 
-    fn choose(&mut self, leaf: Option<u32>) {
+    /// Chooses the path of a leaf, or of the newest, and builds its rows.
+    pub(super) fn choose(mut self, mut records: Vec<Record>, leaf: Option<u32>) -> Chosen {
         let reach = if self.scope == Scope::Tail { Reach::Tail } else { Reach::Whole };
-        if self.tree == Tree::Linked {
-            let selection = select::select(&mut self.records, self.format, leaf, reach);
-            self.branches = selection.branches.iter().map(|b| self.branch(*b)).collect();
-            if selection.branches_left_out > 0 {
-                let message =
-                    format!("{} more branches are not listed", selection.branches_left_out);
-                self.warnings.push(Warning { line: SourceLine(0), message });
-            }
+        let selection = match self.tree {
+            Tree::Linked => select::select(&mut records, self.format, leaf, reach),
+            Tree::Unlinked => Selection::default(),
+        };
+        let (rows, builder) = rows::build(&mut records, self.format);
+        self.latest_secs = records.iter().map(|record| record.time_secs).max().unwrap_or(0);
+        self.records = records.into();
+        self.rows = rows;
+        self.branches = selection.branches.iter().map(|b| self.branch(*b)).collect();
+        if selection.branches_left_out > 0 {
+            let message = format!("{} more branches are not listed", selection.branches_left_out);
+            Arc::make_mut(&mut self.warnings).push(Warning { line: SourceLine(0), message });
         }
-        self.rows = rows::build(&mut self.records, self.format);
+        self.prompts.clear();
         let mut newest = 0;
         for row in 0..self.len() {
-            if row.is_multiple_of(PROMPT_STRIDE) {
-                self.prompts.push(newest);
-            }
-            if self.is_prompt(row) {
-                newest = row as u32 + 1;
-            }
+            self.note_prompt(row, &mut newest);
         }
         self.prompts.shrink_to_fit();
+        Chosen { index: self, builder, tidy: selection.tidy }
+    }
+
+    /// Takes a row into the table of prompts; `newest` is the row of the newest before it
+    /// plus one.
+    pub(super) fn note_prompt(&mut self, row: usize, newest: &mut u32) {
+        if row.is_multiple_of(PROMPT_STRIDE) && self.prompts.len() == row / PROMPT_STRIDE {
+            self.prompts.push(*newest);
+        }
+        if self.is_prompt(row) {
+            *newest = row as u32 + 1;
+        }
     }
 
     /// Reads the id of a branch, which the records do not keep.
@@ -264,7 +290,7 @@ impl Index {
     }
 
     fn rising_key(&self, row: usize) -> u32 {
-        let own = self.rows.rows[row];
+        let own = self.head_of(row).unwrap_or(NONE);
         let is_held_back = self
             .records
             .get(own as usize)

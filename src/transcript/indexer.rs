@@ -5,7 +5,9 @@ use std::{ops::Range, sync::Arc};
 use crate::model::Progress;
 
 use super::{
-    Format, Index, Transcript, assemble, claude,
+    Format, Growth, Index, Transcript,
+    assemble::{self, Assembled, Scope},
+    claude,
     file::PositionedFile,
     glance::Glance,
     json::{Cursor, Fault, Walk},
@@ -21,16 +23,109 @@ pub(super) const LINE_MAX: usize = 16 * 1024 * 1024;
 const READ_BYTES: usize = 1 << 20;
 /// Kept between steps.
 const BUFFER_KEPT: usize = 4 * 1024 * 1024;
+/// A longer line without an end is not tried for being whole.
+const WHOLE_LINE_MAX: usize = 256 * 1024;
 /// How often a torn line is searched for a whole record behind the torn one.
 const RESCUES_MAX: usize = 8;
 
 /// Builds the index of a transcript from its start, in steps of bounded work.
 #[derive(Debug)]
 pub struct Indexer {
+    lines: Lines<Scan>,
+    last_line: LastLine,
+}
+
+/// What becomes of a last line that has no end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LastLine {
+    /// It is a record, damaged or not: nothing more will come.
+    Taken,
+    /// It is waited for, unless it is a whole record already: the file is being written.
+    Awaited,
+}
+
+impl Indexer {
+    pub(super) fn new(transcript: &Transcript, range: Range<u64>, last_line: LastLine) -> Self {
+        let lines = Lines::new(transcript, range, Scan::new(transcript.format()));
+        Self { lines, last_line }
+    }
+
+    /// Indexes about `max_bytes` more of `transcript`, the one it was made for. A read
+    /// that fails ends the index where it stood, with a warning.
+    pub fn step(&mut self, transcript: &Transcript, max_bytes: usize) -> Progress {
+        let progress = self.lines.step(transcript, max_bytes);
+        if progress == Progress::Complete {
+            self.end();
+        }
+        progress
+    }
+
+    /// The index of what was met so far.
+    #[must_use]
+    pub fn finish(self) -> Index {
+        self.assembled().0.chosen.index
+    }
+
+    /// The index of what was met so far, which goes on growing from there.
+    #[must_use]
+    pub fn finish_growing(self) -> Growth {
+        let (assembled, lines) = self.assembled();
+        Growth::new(assembled, lines)
+    }
+
+    /// Runs to the end in one go.
+    pub(super) fn run(mut self, transcript: &Transcript) -> (Assembled, Lines<()>) {
+        while self.step(transcript, 1 << 20) != Progress::Complete {}
+        self.assembled()
+    }
+
+    fn assembled(mut self) -> (Assembled, Lines<()>) {
+        let at_end = self.lines.is_at_end();
+        let is_whole = at_end && !self.lines.is_cut;
+        if at_end {
+            self.end();
+        }
+        let scope =
+            if self.lines.range.start == 0 { Scope::FromStart { is_whole } } else { Scope::Tail };
+        let (scan, lines) = self.lines.replace_sink(());
+        let file = Arc::clone(&lines.file);
+        let mut assembled = assemble::assemble(scan, scope, file);
+        assembled.chosen.index.from = lines.range.start;
+        (assembled, lines)
+    }
+
+    fn end(&mut self) {
+        match self.last_line {
+            LastLine::Taken => self.lines.last_line(),
+            LastLine::Awaited => self.lines.take_whole_last_line(),
+        }
+    }
+}
+
+/// Takes the records that lines turn out to be.
+pub(super) trait Sink {
+    fn format(&self) -> Format;
+    /// True when no further record can be held.
+    fn is_full(&self) -> bool;
+    /// Takes a record and gives its number.
+    fn record(&mut self, glance: &mut Glance, span: Span) -> u32;
+    /// Takes a record that could not be understood.
+    fn damaged(&mut self, span: Span, reason: &str);
+    /// Takes a piece of what lies behind the most records that can be held.
+    fn surplus(&mut self, offset: u64, len: u64, gap: &mut u64);
+    /// Says something about a record.
+    fn warn(&mut self, number: u32, message: String);
+    /// Says something about the newest record.
+    fn warn_newest(&mut self, message: String);
+}
+
+/// Cuts a file into lines and lines into records.
+#[derive(Debug)]
+pub(super) struct Lines<S> {
     file: Arc<PositionedFile>,
     range: Range<u64>,
     agent_file: bool,
-    scan: Scan,
+    pub(super) sink: S,
     glance: Glance,
     buffer: Vec<u8>,
     /// Bytes of the buffer that hold the file.
@@ -41,9 +136,11 @@ pub struct Indexer {
     offset: u64,
     /// Line ends met since the last record.
     gap: u64,
+    /// Line ends met in all.
+    ends: u64,
     long_line: Option<LongLine>,
     /// The file ended before its length at opening.
-    is_cut: bool,
+    pub(super) is_cut: bool,
 }
 
 #[derive(Debug)]
@@ -53,12 +150,12 @@ struct LongLine {
     len: u64,
 }
 
-impl Indexer {
-    pub(super) fn new(transcript: &Transcript, range: Range<u64>) -> Self {
+impl<S> Lines<S> {
+    fn new(transcript: &Transcript, range: Range<u64>, sink: S) -> Self {
         Self {
             file: Arc::clone(&transcript.file),
             agent_file: transcript.agent_file,
-            scan: Scan::new(transcript.format()),
+            sink,
             glance: Glance::default(),
             buffer: Vec::new(),
             filled: 0,
@@ -66,25 +163,72 @@ impl Indexer {
             offset: range.start,
             range,
             gap: 1,
+            ends: 0,
             long_line: None,
             is_cut: false,
         }
     }
 
-    /// Indexes about `max_bytes` more of `transcript`, the one it was made for. A read
-    /// that fails ends the index where it stood, with a warning.
-    pub fn step(&mut self, transcript: &Transcript, max_bytes: usize) -> Progress {
+    /// The same place in the file with another sink.
+    pub(super) fn replace_sink<T>(self, sink: T) -> (S, Lines<T>) {
+        let Self { file, range, agent_file, sink: old, glance, buffer, .. } = self;
+        let Self { filled, searched, offset, gap, ends, long_line, is_cut, .. } = self;
+        let lines = Lines {
+            file,
+            range,
+            agent_file,
+            sink,
+            glance,
+            buffer,
+            filled,
+            searched,
+            offset,
+            gap,
+            ends,
+            long_line,
+            is_cut,
+        };
+        (old, lines)
+    }
+
+    /// File offset behind the last byte read.
+    pub(super) fn read_to(&self) -> u64 {
+        self.offset + self.filled as u64
+    }
+
+    /// Where reading began.
+    pub(super) fn start(&self) -> u64 {
+        self.range.start
+    }
+
+    /// Line ends met so far.
+    pub(super) fn line_ends(&self) -> u64 {
+        self.ends
+    }
+
+    /// True when a line has begun that has no end yet.
+    pub(super) fn is_inside_line(&self) -> bool {
+        self.filled > 0 || self.long_line.is_some()
+    }
+
+    fn is_at_end(&self) -> bool {
+        self.read_to() >= self.range.end
+    }
+}
+
+impl<S: Sink> Lines<S> {
+    /// Reads about `max_bytes` more of the file, up to the end of the range.
+    fn step(&mut self, transcript: &Transcript, max_bytes: usize) -> Progress {
         debug_assert!(Arc::ptr_eq(&self.file, &transcript.file), "one transcript, one indexer");
         let mut budget = max_bytes.max(4096);
-        while budget > 0 && self.read_to() < self.range.end {
+        while budget > 0 && !self.is_at_end() {
             let left = usize::try_from(self.range.end - self.read_to()).unwrap_or(usize::MAX);
             let wanted = left.min(budget).min(READ_BYTES);
             self.fill(wanted);
             self.lines();
             budget -= wanted;
         }
-        if self.read_to() >= self.range.end {
-            self.last_line();
+        if self.is_at_end() {
             return Progress::Complete;
         }
         Progress::Indexing {
@@ -93,31 +237,15 @@ impl Indexer {
         }
     }
 
-    /// The index of what was met so far.
-    #[must_use]
-    pub fn finish(mut self) -> Index {
-        let at_end = self.read_to() >= self.range.end;
-        let is_whole = at_end && !self.is_cut;
-        if at_end {
-            self.last_line();
-        }
-        let scope = if self.range.start == 0 {
-            assemble::Scope::FromStart { is_whole }
-        } else {
-            assemble::Scope::Tail
-        };
-        assemble::assemble(self.scan, scope, self.file)
-    }
-
-    /// Runs to the end in one go.
-    pub(super) fn run(mut self, transcript: &Transcript) -> Index {
-        while self.step(transcript, 1 << 20) != Progress::Complete {}
-        self.finish()
-    }
-
-    /// File offset behind the last byte read.
-    fn read_to(&self) -> u64 {
-        self.offset + self.filled as u64
+    /// Moves the end of the range and reads about `max_bytes` towards it.
+    pub(super) fn go_on(
+        &mut self,
+        transcript: &Transcript,
+        end: u64,
+        max_bytes: usize,
+    ) -> Progress {
+        self.range.end = end.max(self.read_to());
+        self.step(transcript, max_bytes)
     }
 
     fn fill(&mut self, wanted: usize) {
@@ -132,8 +260,7 @@ impl Indexer {
         if got < wanted {
             self.range.end = self.read_to();
             self.is_cut = true;
-            let number = self.scan.records.len().saturating_sub(1) as u32;
-            self.scan.warn(number, "the file ends here although it was longer when opened".into());
+            self.sink.warn_newest("the file ends here although it was longer when opened".into());
         }
     }
 
@@ -147,11 +274,12 @@ impl Indexer {
             let end = from + found;
             self.line(held.get(start..end).unwrap_or(&[]), self.offset + start as u64);
             self.gap += 1;
+            self.ends += 1;
             start = end + 1;
             from = start;
         }
         let rest = held.get(start..).unwrap_or(&[]);
-        if self.long_line.is_some() || rest.len() > LINE_MAX || self.scan.is_full() {
+        if self.long_line.is_some() || rest.len() > LINE_MAX || self.sink.is_full() {
             self.long_piece(rest, self.offset + start as u64);
             start = self.filled;
         }
@@ -166,7 +294,24 @@ impl Indexer {
         }
     }
 
-    fn last_line(&mut self) {
+    /// Takes the last line when it is a whole record, so that a file without a last line
+    /// end is complete.
+    pub(super) fn take_whole_last_line(&mut self) {
+        let rest = self.buffer.get(..self.filled).unwrap_or(&[]);
+        let may_be_whole = rest.len() <= WHOLE_LINE_MAX && rest.trim_ascii_end().ends_with(b"}");
+        if self.long_line.is_none() && may_be_whole {
+            let (bytes, _) = trimmed(rest, self.offset);
+            let mut cursor = Cursor::new(bytes);
+            let (format, agent_file) = (self.sink.format(), self.agent_file);
+            let walked = glance(&mut cursor, &mut self.glance, format, agent_file);
+            if walked.is_ok() && cursor.peek().is_none() && std::str::from_utf8(bytes).is_ok() {
+                self.last_line();
+            }
+        }
+    }
+
+    /// Takes the last line as it is.
+    pub(super) fn last_line(&mut self) {
         let buffer = std::mem::take(&mut self.buffer);
         let rest = buffer.get(..self.filled).unwrap_or(&[]);
         self.line(rest, self.offset);
@@ -177,8 +322,8 @@ impl Indexer {
 
     /// Takes a part of a line that is too long to hold.
     fn long_piece(&mut self, piece: &[u8], offset: u64) {
-        if self.scan.is_full() {
-            return self.surplus(piece, offset);
+        if self.sink.is_full() {
+            return self.sink.surplus(offset, piece.len() as u64, &mut self.gap);
         }
         let long = self.long_line.get_or_insert_with(|| LongLine {
             squeezer: Box::new(Squeezer::new()),
@@ -196,30 +341,14 @@ impl Indexer {
         let fits = u32::try_from(long.len).is_ok_and(|len| len < u32::MAX);
         let outcome = long.squeezer.finish().and_then(|squeezed| {
             let mut cursor = Cursor::new(&squeezed.json);
-            let walked = glance(&mut cursor, &mut self.glance, self.scan.format, self.agent_file);
+            let walked = glance(&mut cursor, &mut self.glance, self.sink.format(), self.agent_file);
             walked.map_err(Fault::words)?;
             if cursor.peek().is_some() { Err("holds several values") } else { Ok(()) }
         });
         match outcome {
-            Ok(()) if fits => drop(self.scan.record(&mut self.glance, span)),
-            Ok(()) => self.scan.damaged(span, "is too long to show"),
-            Err(reason) => self.scan.damaged(span, reason),
-        }
-    }
-
-    /// Takes what lies beyond the most records an index holds, as one record.
-    fn surplus(&mut self, piece: &[u8], offset: u64) {
-        let len = piece.len() as u64;
-        match self.scan.records.last_mut() {
-            Some(last) if last.kind == RecordKind::Damaged && self.scan.surplus => {
-                last.len = last.len.saturating_add(u32::try_from(len).unwrap_or(u32::MAX));
-            }
-            _ => {
-                self.scan.surplus = true;
-                let gap = std::mem::take(&mut self.gap);
-                self.scan
-                    .damaged(Span { offset, len, gap }, "and all behind it are too many to show");
-            }
+            Ok(()) if fits => drop(self.sink.record(&mut self.glance, span)),
+            Ok(()) => self.sink.damaged(span, "is too long to show"),
+            Err(reason) => self.sink.damaged(span, reason),
         }
     }
 
@@ -234,8 +363,8 @@ impl Indexer {
         if bytes.is_empty() {
             return;
         }
-        if self.scan.is_full() {
-            return self.surplus(bytes, offset);
+        if self.sink.is_full() {
+            return self.sink.surplus(offset, bytes.len() as u64, &mut self.gap);
         }
         match std::str::from_utf8(bytes) {
             Ok(_) => self.values(bytes, offset),
@@ -252,13 +381,13 @@ impl Indexer {
             if let Err(fault) = self.glance(&mut cursor) {
                 let bad = self.rescue(rest, &mut rescues).unwrap_or(rest.len());
                 let span = self.span(offset + at as u64, bad);
-                self.scan.damaged(span, fault.words());
+                self.sink.damaged(span, fault.words());
                 at += bad;
                 continue;
             }
             let len = cursor.position();
             let span = self.span(offset + at as u64, len);
-            self.scan.record(&mut self.glance, span);
+            self.sink.record(&mut self.glance, span);
             cursor.peek();
             at += cursor.position();
         }
@@ -291,14 +420,14 @@ impl Indexer {
         let span = self.span(offset, bytes.len());
         match walked {
             Ok(()) if cursor.peek().is_none() => {
-                let number = self.scan.record(&mut self.glance, span);
-                self.scan.warn(
+                let number = self.sink.record(&mut self.glance, span);
+                self.sink.warn(
                     number,
                     "record is not valid UTF-8; \u{fffd} stands for what is not".into(),
                 );
             }
-            Ok(()) => self.scan.damaged(span, "is not valid UTF-8"),
-            Err(fault) => self.scan.damaged(span, fault.words()),
+            Ok(()) => self.sink.damaged(span, "is not valid UTF-8"),
+            Err(fault) => self.sink.damaged(span, fault.words()),
         }
     }
 
@@ -307,7 +436,7 @@ impl Indexer {
     }
 
     fn glance(&mut self, cursor: &mut Cursor<'_>) -> Walk<()> {
-        glance(cursor, &mut self.glance, self.scan.format, self.agent_file)
+        glance(cursor, &mut self.glance, self.sink.format(), self.agent_file)
     }
 }
 

@@ -33,13 +33,13 @@ impl LineTable {
         }
     }
 
-    /// The line of a record, counted from 1.
-    pub(super) fn line_of(&self, records: &[Record], number: usize) -> u64 {
+    /// The line of a record, counted from 1. `gap_of` gives what [`LineTable::push`] wrote
+    /// into a record.
+    pub(super) fn line_of(&self, gap_of: impl Fn(usize) -> u8, number: usize) -> u64 {
         let mark = number / STRIDE;
         let first = mark * STRIDE;
         let Some(line) = self.marks.get(mark) else { return 0 };
-        let between = records.get(first + 1..=number).unwrap_or(&[]);
-        let near: u64 = between.iter().map(|record| u64::from(record.gap())).sum();
+        let near: u64 = (first + 1..=number).map(|number| u64::from(gap_of(number))).sum();
         let from = self.far.partition_point(|(at, _)| *at as usize <= first);
         let to = self.far.partition_point(|(at, _)| *at as usize <= number);
         let far: u64 = self.far.get(from..to).unwrap_or(&[]).iter().map(|(_, n)| n).sum();

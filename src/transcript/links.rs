@@ -1,5 +1,7 @@
 //! The tree that ids and parent ids make, without keeping the ids.
 
+use rustc_hash::FxHashSet;
+
 use super::record::{Flags, NONE, Record};
 
 const RECENT: usize = 64;
@@ -56,7 +58,7 @@ impl Links {
     /// True when a record has this id.
     pub(super) fn into_known(mut self) -> Known {
         self.ids.sort_unstable();
-        Known { ids: self.ids, open: self.open }
+        Known { ids: self.ids, open: self.open, header: self.header }
     }
 }
 
@@ -65,9 +67,27 @@ impl Links {
 pub(super) struct Known {
     ids: Vec<(u64, u32)>,
     open: Vec<(u32, u64)>,
+    header: Option<u64>,
 }
 
 impl Known {
+    /// True for the id of the session itself.
+    pub(super) fn is_header(&self, id: u64) -> bool {
+        self.header == Some(id)
+    }
+
+    pub(super) fn heap_bytes(&self) -> usize {
+        self.ids.capacity() * size_of::<(u64, u32)>()
+    }
+
+    /// Lets go of what only [`Known::settle`] needs, and gives the ids that were looked for
+    /// in vain.
+    pub(super) fn settled(&mut self) -> FxHashSet<u64> {
+        let open = std::mem::take(&mut self.open);
+        self.ids.shrink_to_fit();
+        open.into_iter().map(|(_, parent)| parent).filter(|id| self.find(*id).is_none()).collect()
+    }
+
     /// The last record with an id.
     pub(super) fn find(&self, id: u64) -> Option<u32> {
         let end = self.ids.partition_point(|(known, _)| *known <= id);
@@ -76,7 +96,7 @@ impl Known {
     }
 
     /// Writes the links into the records: afterwards every chain of parents ends.
-    pub(super) fn settle(self, records: &mut [Record]) -> Flaws {
+    pub(super) fn settle(&self, records: &mut [Record]) -> Flaws {
         let mut flaws = Flaws::default();
         for (number, parent) in &self.open {
             let above = self.find(*parent).filter(|above| above != number);

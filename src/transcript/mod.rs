@@ -21,6 +21,7 @@ mod assemble;
 mod claude;
 mod file;
 mod glance;
+mod growth;
 mod housekeeping;
 mod index;
 mod indexer;
@@ -36,7 +37,9 @@ mod record;
 mod rows;
 mod scan;
 mod select;
+mod spool;
 mod squeeze;
+mod standing;
 mod sweep;
 mod time;
 
@@ -47,11 +50,16 @@ use std::{
 
 use crate::model::{Message, Warning};
 
+use assemble::Assembled;
 use file::PositionedFile;
+use indexer::Lines;
 
+pub use growth::{Changes, Grown, Growth};
 pub use index::{Branch, Index};
-pub use indexer::Indexer;
-pub use open::{OpenError, open, open_bytes, sniff};
+pub use indexer::{Indexer, LastLine};
+pub use open::{OpenError, open, open_bytes, record_id, sniff};
+pub use spool::Spool;
+pub use standing::{Extent, Print, Standing, is_same_file};
 
 /// A window with fewer rows is widened, but not beyond about [`WIDEST_WINDOW`].
 const FEWEST_ROWS: usize = 8;
@@ -107,6 +115,24 @@ impl Transcript {
         self.len
     }
 
+    /// The same, as long as it is by now.
+    #[must_use]
+    pub fn at_len(&self, len: u64) -> Self {
+        Self { path: self.path.clone(), file: Arc::clone(&self.file), len, ..*self }
+    }
+
+    /// The folder that the agent works in, when one of its first records says.
+    #[must_use]
+    pub fn working_folder(&self) -> Option<String> {
+        open::working_folder(&self.file)
+    }
+
+    /// The first byte that can be read: not 0 when a [`Spool`] dropped some.
+    #[must_use]
+    pub fn first_byte(&self) -> u64 {
+        self.file.first()
+    }
+
     /// The index of the newest `window_bytes`, from the first line that begins in them; of
     /// the whole file when it is not longer. A window of a handful of rows, which would fill
     /// no screen, is widened.
@@ -116,12 +142,28 @@ impl Transcript {
     /// megabyte; more when the last line alone is longer than the window.
     #[must_use]
     pub fn tail(&self, window_bytes: u64) -> Index {
+        self.window(window_bytes, LastLine::Taken).0.chosen.index
+    }
+
+    /// The same, which goes on growing with the file from there.
+    #[must_use]
+    pub fn growing_tail(&self, window_bytes: u64) -> Growth {
+        let (assembled, lines) = self.window(window_bytes, LastLine::Awaited);
+        Growth::new(assembled, lines)
+    }
+
+    fn window(&self, window_bytes: u64, last_line: LastLine) -> (Assembled, Lines<()>) {
         let mut window = window_bytes.max(1);
         loop {
-            let start = open::tail_start(&self.file, self.len, window);
-            let index = Indexer::new(self, start..self.len).run(self);
-            if index.len() >= FEWEST_ROWS || start == 0 || window > WIDEST_WINDOW {
-                return index;
+            let first = self.file.first();
+            let start = match self.len.saturating_sub(first) <= window {
+                true => first,
+                false => open::tail_start(&self.file, self.len, window),
+            };
+            let found = Indexer::new(self, start..self.len, last_line).run(self);
+            let rows = found.0.chosen.index.len();
+            if rows >= FEWEST_ROWS || start <= first || window > WIDEST_WINDOW {
+                return found;
             }
             window = window.max(self.len - start).saturating_mul(4);
         }
@@ -130,7 +172,14 @@ impl Transcript {
     /// An indexer at the start of the file.
     #[must_use]
     pub fn indexer(&self) -> Indexer {
-        Indexer::new(self, 0..self.len)
+        Indexer::new(self, self.file.first()..self.len, LastLine::Taken)
+    }
+
+    /// An indexer at the start of a file that is being written: see
+    /// [`Indexer::finish_growing`].
+    #[must_use]
+    pub fn growing_indexer(&self) -> Indexer {
+        Indexer::new(self, self.file.first()..self.len, LastLine::Awaited)
     }
 
     /// Reads and parses one row: its record, the records that continue it and the results

@@ -11,11 +11,12 @@ use std::{
 use super::{
     Format, Transcript,
     file::PositionedFile,
-    json::{Cursor, Fault},
+    glance::hash,
+    json::{self, Cursor, Fault},
 };
 
 /// Enough to tell a format.
-const HEAD_BYTES: usize = 64 * 1024;
+pub(super) const HEAD_BYTES: usize = 64 * 1024;
 /// How far a last line that is longer than the window is followed to its start.
 const LAST_LINE_MAX: u64 = 128 * 1024 * 1024;
 const STEP_BYTES: u64 = 1024 * 1024;
@@ -128,9 +129,40 @@ pub fn sniff(head: &[u8]) -> Option<Format> {
 }
 
 /// The first record that belongs to a conversation belongs to a sub-agent's.
-fn begins_in_sidechain(head: &[u8]) -> bool {
+pub(super) fn begins_in_sidechain(head: &[u8]) -> bool {
     let mut records = lines(head).map(Traits::of).filter(|traits| traits.sidechain.is_some());
     records.next().is_some_and(|traits| traits.sidechain == Some(true))
+}
+
+/// The folder named by the first record that names one.
+pub(super) fn working_folder(file: &PositionedFile) -> Option<String> {
+    let head = file.read_vec(file.first(), HEAD_BYTES);
+    lines(&head).find_map(|line| {
+        let mut folder = None;
+        // A line that is cut off may have named it before.
+        let _walked = Cursor::new(line).members(|cursor, key| {
+            if key == b"cwd" && folder.is_none() {
+                folder = cursor.string_or_skip()?.map(json::unescaped);
+                return Ok(());
+            }
+            cursor.skip()
+        });
+        folder.filter(|folder: &String| !folder.is_empty())
+    })
+}
+
+/// What tells a record from others: its id, or all of it when it has none.
+#[must_use]
+pub fn record_id(line: &[u8]) -> u64 {
+    let mut id = None;
+    let walked = Cursor::new(line).members(|cursor, key| {
+        match key {
+            b"id" | b"uuid" => id = cursor.string_or_skip()?.map(hash).or(id),
+            _ => cursor.skip()?,
+        }
+        Ok(())
+    });
+    id.filter(|_| walked.is_ok()).unwrap_or_else(|| hash(line))
 }
 
 fn lines(head: &[u8]) -> impl Iterator<Item = &[u8]> {

@@ -5,6 +5,7 @@ use crate::model::pairing::{Owner, Pairing};
 use super::{
     Format,
     glance::{Glance, Link, Title},
+    indexer::Sink,
     lines::LineTable,
     links::Links,
     record::{Flags, Marks, Record, RecordKind},
@@ -13,8 +14,8 @@ use super::{
 /// Beyond this many records a file is no conversation; the rest is one raw row.
 pub(super) const RECORDS_MAX: usize = 16 << 20;
 /// Results of one record that are told apart.
-const RESULTS_MAX: u16 = 50_000;
-const WARNINGS_MAX: usize = 1000;
+pub(super) const RESULTS_MAX: u16 = 50_000;
+pub(super) const WARNINGS_MAX: usize = 1000;
 const TITLES_MAX: usize = 64;
 const TITLE_CHARS_MAX: usize = 200;
 
@@ -46,9 +47,9 @@ pub(super) struct Scan {
     /// The last record stands for all that are too many.
     pub(super) surplus: bool,
     /// A record that is not damaged was met.
-    began: bool,
+    pub(super) began: bool,
     /// The message whose lines are being met, and its first record.
-    open_message: Option<(u64, u32)>,
+    pub(super) open_message: Option<(u64, u32)>,
 }
 
 impl Scan {
@@ -70,41 +71,12 @@ impl Scan {
         }
     }
 
-    pub(super) fn is_full(&self) -> bool {
-        self.records.len() >= RECORDS_MAX
-    }
-
-    /// Takes a record that could not be understood.
-    pub(super) fn damaged(&mut self, span: Span, reason: &str) {
-        let number = self.push(Record::new(RecordKind::Damaged, span.offset, span.len), span.gap);
-        self.warn(number, format!("record {reason}; it is shown as found"));
-    }
-
     pub(super) fn warn(&mut self, number: u32, message: String) {
         if self.warnings.len() < WARNINGS_MAX {
             self.warnings.push((number, message));
         } else {
             self.warnings_left_out += 1;
         }
-    }
-
-    /// Takes a record.
-    pub(super) fn record(&mut self, glance: &mut Glance, span: Span) -> u32 {
-        let kind = self.kind(glance);
-        let number = self.push(first_record(glance, kind, span), span.gap);
-        self.link(glance, kind, number);
-        if kind == RecordKind::Sidechain {
-            return number;
-        }
-        let owner = self.owner(glance, kind, number);
-        for call in &glance.content.calls {
-            self.pairing.call(*call, owner);
-        }
-        self.results(glance, kind, number, span);
-        if let Some(title) = glance.title.take() {
-            self.title(title);
-        }
-        number
     }
 
     /// A session header that is not the first record is no header.
@@ -184,21 +156,13 @@ impl Scan {
     fn results(&mut self, glance: &Glance, kind: RecordKind, number: u32, span: Span) {
         for (ordinal, (key, is_error)) in (0..RESULTS_MAX).zip(&glance.content.results) {
             let is_own = ordinal == 0 && kind == RecordKind::Result;
-            let place = if is_own { number } else { self.further_result(glance, span, ordinal) };
+            let place =
+                if is_own { number } else { self.push(further_result(glance, span, ordinal), 0) };
             if let Some(record) = self.records.get_mut(place as usize).filter(|_| *is_error) {
                 record.flags.set(Flags::FAILED);
             }
             self.pair(*key, place);
         }
-    }
-
-    fn further_result(&mut self, glance: &Glance, span: Span, ordinal: u16) -> u32 {
-        let offset = span.offset + u64::from(ordinal) + 1;
-        let mut record = Record::new(RecordKind::Result, offset, span.len);
-        record.flags.set(Flags::FURTHER);
-        record.extra = ordinal;
-        record.time_secs = super::time::secs(glance.time_ms);
-        self.push(record, 0)
     }
 
     fn pair(&mut self, key: u64, place: u32) {
@@ -213,19 +177,82 @@ impl Scan {
             Owner::Unknown => {}
         }
     }
+}
 
-    fn title(&mut self, mut title: Title) {
-        if self.titles.len() == TITLES_MAX {
-            self.titles.remove(0);
+impl Sink for Scan {
+    fn format(&self) -> Format {
+        self.format
+    }
+
+    fn is_full(&self) -> bool {
+        self.records.len() >= RECORDS_MAX
+    }
+
+    fn record(&mut self, glance: &mut Glance, span: Span) -> u32 {
+        let kind = self.kind(glance);
+        let number = self.push(first_record(glance, kind, span), span.gap);
+        self.link(glance, kind, number);
+        if kind == RecordKind::Sidechain {
+            return number;
         }
-        if let Some((end, _)) = title.text.char_indices().nth(TITLE_CHARS_MAX) {
-            title.text.truncate(end);
+        let owner = self.owner(glance, kind, number);
+        for call in &glance.content.calls {
+            self.pairing.call(*call, owner);
         }
-        self.titles.push(title);
+        self.results(glance, kind, number, span);
+        if let Some(title) = glance.title.take() {
+            note_title(&mut self.titles, title);
+        }
+        number
+    }
+
+    fn damaged(&mut self, span: Span, reason: &str) {
+        let number = self.push(Record::new(RecordKind::Damaged, span.offset, span.len), span.gap);
+        self.warn(number, damage(reason));
+    }
+
+    /// All of it is one record.
+    fn surplus(&mut self, offset: u64, len: u64, gap: &mut u64) {
+        match self.records.last_mut() {
+            Some(last) if last.kind == RecordKind::Damaged && self.surplus => {
+                last.len = last.len.saturating_add(u32::try_from(len).unwrap_or(u32::MAX));
+            }
+            _ => {
+                self.surplus = true;
+                let span = Span { offset, len, gap: std::mem::take(gap) };
+                self.damaged(span, "and all behind it are too many to show");
+            }
+        }
+    }
+
+    fn warn(&mut self, number: u32, message: String) {
+        Self::warn(self, number, message);
+    }
+
+    fn warn_newest(&mut self, message: String) {
+        let number = self.records.len().saturating_sub(1) as u32;
+        Self::warn(self, number, message);
     }
 }
 
-fn first_record(glance: &Glance, kind: RecordKind, span: Span) -> Record {
+/// What is said about a record that could not be understood.
+pub(super) fn damage(reason: &str) -> String {
+    format!("record {reason}; it is shown as found")
+}
+
+/// Keeps a title; of very many the newest.
+pub(super) fn note_title(titles: &mut Vec<Title>, mut title: Title) {
+    if titles.len() == TITLES_MAX {
+        titles.remove(0);
+    }
+    if let Some((end, _)) = title.text.char_indices().nth(TITLE_CHARS_MAX) {
+        title.text.truncate(end);
+    }
+    titles.push(title);
+}
+
+/// The record of a glance, as it is before any other comes.
+pub(super) fn first_record(glance: &Glance, kind: RecordKind, span: Span) -> Record {
     let mut record = Record::new(kind, span.offset, span.len);
     record.time_secs = super::time::secs(glance.time_ms);
     record.extra = match kind {
@@ -243,6 +270,16 @@ fn first_record(glance: &Glance, kind: RecordKind, span: Span) -> Record {
     if glance.failed {
         record.flags.set(Flags::FAILED);
     }
+    record
+}
+
+/// A result inside a record, beside the record itself.
+pub(super) fn further_result(glance: &Glance, span: Span, ordinal: u16) -> Record {
+    let offset = span.offset + u64::from(ordinal) + 1;
+    let mut record = Record::new(RecordKind::Result, offset, span.len);
+    record.flags.set(Flags::FURTHER);
+    record.extra = ordinal;
+    record.time_secs = super::time::secs(glance.time_ms);
     record
 }
 

@@ -9,11 +9,20 @@ use super::{
 pub(super) const BRANCHES_MAX: usize = 1000;
 
 /// What was chosen.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Selection {
     /// The last record of each other path, and the rows that only it has.
     pub(super) branches: Vec<(u32, u32)>,
     pub(super) branches_left_out: usize,
+    /// Every message is on the path or hidden, so that a further message on the path
+    /// changes what is shown of no other.
+    pub(super) tidy: bool,
+}
+
+impl Default for Selection {
+    fn default() -> Self {
+        Self { branches: Vec::new(), branches_left_out: 0, tidy: true }
+    }
 }
 
 /// Where the records begin.
@@ -47,6 +56,8 @@ pub(super) fn select(
     tree.settle_all();
     let (branches, branches_left_out) = tree.branches();
     let forks = tree.forks();
+    let tidy = !(0..tree.records.len() as u32)
+        .any(|number| tree.fate_of(number) == SHOWN && tree.is_message(number));
     let hidden = std::mem::take(&mut tree.fate);
     for (record, fate) in records.iter_mut().zip(hidden) {
         if fate == HIDDEN {
@@ -54,7 +65,7 @@ pub(super) fn select(
         }
     }
     mark_forks(records, &forks);
-    Selection { branches, branches_left_out }
+    Selection { branches, branches_left_out, tidy }
 }
 
 fn set_forks(record: &mut Record, forks: bool) {
@@ -136,28 +147,13 @@ impl<'a> Tree<'a> {
     /// True for records that make a conversation. The others (settings, progress, notices,
     /// Claude Code's results) hang beside it and share the fate of the message above.
     fn is_message(&self, number: u32) -> bool {
-        let Some(record) = self.record(number) else { return false };
-        let is_linked = record.has(Flags::LINKED) && !record.has(Flags::SUPERSEDED);
-        is_linked
-            && match record.kind {
-                RecordKind::User | RecordKind::Assistant => true,
-                RecordKind::Result | RecordKind::Custom => self.format == Format::Pi,
-                RecordKind::Header
-                | RecordKind::Notice
-                | RecordKind::Raw
-                | RecordKind::Damaged
-                | RecordKind::Housekeeping
-                | RecordKind::Sidechain => false,
-            }
+        self.record(number).is_some_and(|record| is_message(record, self.format))
     }
 
     /// True for records that may end the path that is shown. pi goes on from its last
     /// entry, whatever it is.
     fn can_lead(&self, number: u32) -> bool {
-        let is_linked = self
-            .record(number)
-            .is_some_and(|record| record.has(Flags::LINKED) && !record.has(Flags::SUPERSEDED));
-        is_linked && (self.format == Format::Pi || self.is_message(number))
+        self.record(number).is_some_and(|record| can_lead(record, self.format))
     }
 
     fn head_of(&self, number: u32) -> u32 {
@@ -361,6 +357,28 @@ impl<'a> Tree<'a> {
     }
 }
 
+/// True for records that make a conversation.
+pub(super) fn is_message(record: &Record, format: Format) -> bool {
+    let counts = record.has(Flags::LINKED) && !record.has(Flags::SUPERSEDED);
+    counts
+        && match record.kind {
+            RecordKind::User | RecordKind::Assistant => true,
+            RecordKind::Result | RecordKind::Custom => format == Format::Pi,
+            RecordKind::Header
+            | RecordKind::Notice
+            | RecordKind::Raw
+            | RecordKind::Damaged
+            | RecordKind::Housekeeping
+            | RecordKind::Sidechain => false,
+        }
+}
+
+/// True for records that may end the path that is shown.
+pub(super) fn can_lead(record: &Record, format: Format) -> bool {
+    let counts = record.has(Flags::LINKED) && !record.has(Flags::SUPERSEDED);
+    counts && (format == Format::Pi || is_message(record, format))
+}
+
 fn is_further_line(records: &[Record], number: u32) -> bool {
     records
         .get(number as usize)
@@ -368,7 +386,7 @@ fn is_further_line(records: &[Record], number: u32) -> bool {
 }
 
 /// The first record of each record's message.
-fn heads(records: &[Record]) -> Vec<u32> {
+pub(super) fn heads(records: &[Record]) -> Vec<u32> {
     let mut head: Vec<u32> = (0..records.len() as u32).collect();
     for (number, record) in records.iter().enumerate() {
         if record.kind != RecordKind::Assistant || record.has(Flags::CHILD) {

@@ -99,8 +99,13 @@ impl Http {
         })
     }
 
+    /// The connections to this machine, or those to the world.
+    pub(super) fn client_for(&self, is_loopback: bool) -> &Client {
+        if is_loopback { &self.direct } else { &self.proxied }
+    }
+
     pub(super) fn client(&self, endpoint: &Endpoint) -> &Client {
-        if endpoint.is_loopback() { &self.direct } else { &self.proxied }
+        self.client_for(endpoint.is_loopback())
     }
 }
 

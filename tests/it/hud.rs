@@ -178,7 +178,7 @@ fn the_switch_shows_the_same_place_by_another_hand() {
     let view = harness.state().view().expect("a view");
     let words = view.visible().placed.iter().find_map(|placed| {
         let line = placed.slug.as_ref()?.lines.iter().find(|line| line.reading)?;
-        Some(line.galley.job.text.chars().take(24).collect::<String>())
+        Some(line.rows.text().chars().take(24).collect::<String>())
     });
     let words = words.expect("there are words on screen");
     assert!(harness.query_all_by_label_contains(&words).next().is_some(), "{words}");

@@ -15,7 +15,9 @@ mod markup;
 mod tabs;
 
 // Files: transcripts, the thread that reads them, other formats, made-up histories.
+mod activity;
 mod export;
+mod follow;
 mod reader;
 mod synth;
 mod transcripts;
@@ -35,6 +37,7 @@ mod tools;
 
 // Layout: what stands where, cards, colours of code, differences.
 mod bed;
+mod bed_server;
 mod diff;
 mod highlight;
 mod sheet;

@@ -2,6 +2,7 @@
 
 mod damage; // Size and damage.
 mod dump; // Rows as text.
+mod growth; // Files that are being written.
 mod properties; // What holds for any input.
 mod real_files; // Real files, where a folder of them is named.
 

@@ -11,7 +11,7 @@ use crate::{
     app::{cli::ProviderFlags, shown, window::chat::Chat},
     engine::{FileSource, live::Engine},
     layout::face,
-    model::{Progress, Source as _},
+    model::{Progress, Source as _, activity::Link},
     view::{Renderer, Shown, TranscriptView, ViewCommand},
     wire::demo,
 };
@@ -36,7 +36,7 @@ impl Tab {
         let name = path
             .file_name()
             .map_or_else(|| path.display().to_string(), |name| name.to_string_lossy().into_owned());
-        let page = page(ctx, shown::open(&path, ctx));
+        let page = page(ctx, shown::follow(&path, ctx));
         Self { id, name, path: Some(path), page }
     }
 
@@ -103,6 +103,9 @@ impl Tab {
         let damaged = source.warnings().count();
         if damaged > 0 {
             words.push(format!("{damaged} warnings"));
+        }
+        if let Link::Lost { why, .. } = source.link() {
+            words.push(why.to_string());
         }
         words.join(" · ")
     }

@@ -75,9 +75,9 @@ impl Cache {
         Some(Found { message: Arc::clone(&entry.message), edition: entry.edition })
     }
 
-    /// True when the message is there in this edition.
+    /// True when the message is there in this edition or a later one.
     pub(super) fn holds(&self, id: MessageId, edition: u32) -> bool {
-        self.entries.get(&id).is_some_and(|entry| entry.edition == edition)
+        self.entries.get(&id).is_some_and(|entry| entry.edition >= edition)
     }
 
     /// True when the message is there in any edition.

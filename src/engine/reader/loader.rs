@@ -7,14 +7,15 @@ use std::{
 };
 
 use super::{
-    Waker,
-    mailbox::{Edition, Mailbox, Page, Wish},
+    Growing, Waker,
+    follower::Follower,
+    mailbox::{Changed, Edition, Mailbox, Page, Wish, Work},
     sums::Sums,
 };
 use crate::{
     engine::prepare,
     model::{Message, Part, Progress, Raw, Role, SourceLine, Warning},
-    transcript::{Index, OpenError, Transcript},
+    transcript::{Changes, Index, Indexer, OpenError, Transcript},
 };
 
 /// A file up to this size is indexed at once: about 20 ms.
@@ -36,36 +37,34 @@ const FIRST_LINES: usize = 160;
 const FIRST_ROWS_MAX: usize = 64;
 /// Messages between two wakes of the other side.
 const WAKE_EVERY: usize = 8;
+/// Rows of a wish that are read before anything new in the file.
+const ROWS_BEFORE_NEWS: usize = 16;
+
+/// How the thread gets at the transcript: at first, and again when another one stands in
+/// its place.
+pub(super) type Open = Box<dyn Fn() -> Result<Transcript, OpenError> + Send>;
 
 /// Starts the thread. It ends when the mailbox is closed.
 ///
 /// # Errors
 /// When the system gives no further thread.
 pub(super) fn start(
-    open: impl FnOnce() -> Result<Transcript, OpenError> + Send + 'static,
+    open: Open,
+    growing: Option<Growing>,
     mailbox: Arc<Mailbox>,
     waker: Waker,
 ) -> io::Result<()> {
     let name = "letterpress-reader".to_owned();
-    std::thread::Builder::new().name(name).spawn(move || run(open(), mailbox, waker))?;
+    let loader = Loader { mailbox, waker, editions: 0, generation: 0 };
+    std::thread::Builder::new().name(name).spawn(move || match growing {
+        None => loader.read_once(open()),
+        Some(growing) => Follower::new(loader, open, growing).run(),
+    })?;
     Ok(())
 }
 
-fn run(opened: Result<Transcript, OpenError>, mailbox: Arc<Mailbox>, waker: Waker) {
-    match opened {
-        Ok(transcript) => {
-            let transcript = Arc::new(transcript);
-            Loader { transcript, mailbox, waker, editions: 0 }.work();
-        }
-        Err(error) => {
-            mailbox.failed(error);
-            waker();
-        }
-    }
-}
-
 /// What is known while the index is built: an edition and the window it covers.
-struct Tail {
+pub(super) struct Tail {
     edition: Edition,
     window: u64,
 }
@@ -77,64 +76,88 @@ fn fills_a_screen(index: &Index) -> bool {
     index.is_complete() || lines >= FIRST_LINES / 2
 }
 
-struct Loader {
-    transcript: Arc<Transcript>,
-    mailbox: Arc<Mailbox>,
-    waker: Waker,
+/// The reading side: what is read, and how it is handed over.
+pub(super) struct Loader {
+    pub(super) mailbox: Arc<Mailbox>,
+    pub(super) waker: Waker,
     editions: u32,
+    /// How many other files stood in this place before.
+    pub(super) generation: u16,
 }
 
 impl Loader {
-    fn work(mut self) {
-        self.mailbox.opened(Arc::clone(&self.transcript));
-        let tail = self.open_tail();
+    /// Reads a file that does not change.
+    fn read_once(mut self, opened: Result<Transcript, OpenError>) {
+        let transcript = match opened {
+            Ok(transcript) => transcript,
+            Err(error) => {
+                self.mailbox.failed(error);
+                return (self.waker)();
+            }
+        };
+        self.mailbox.opened(&transcript);
+        let tail = self.open_tail(&transcript);
         let is_shown = tail.is_some();
-        let Some(index) = self.index_behind(tail) else { return };
-        let full = self.publish(index);
+        let indexer = transcript.indexer();
+        let Some(indexer) = self.index_behind(&transcript, indexer, tail) else { return };
+        let full = self.publish(indexer.finish(), None);
+        self.complete(&transcript, &full, is_shown);
+        loop {
+            match self.mailbox.wait_for_work(None) {
+                Work::Serve(wish) => self.serve(&transcript, &wish),
+                Work::Look | Work::Time => {}
+                Work::End => return,
+            }
+        }
+    }
+
+    /// Says that everything is indexed, with the newest messages unless they are shown.
+    pub(super) fn complete(&self, transcript: &Transcript, full: &Edition, is_shown: bool) {
         if !is_shown {
-            self.serve_first(&full);
+            self.serve_first(transcript, full);
         }
         self.mailbox.progress(Progress::Complete);
         (self.waker)();
-        while let Some(wish) = self.mailbox.wait_for_wish() {
-            self.serve(&wish);
-        }
     }
 
     /// Shows the end of the file: a window that is wide enough to fill a screen. None when
     /// the index of the whole file is there as soon.
-    fn open_tail(&mut self) -> Option<Tail> {
-        let len = self.transcript.len_bytes();
+    pub(super) fn open_tail(&mut self, transcript: &Transcript) -> Option<Tail> {
+        let len = transcript.len_bytes();
         if len <= WHOLE_MAX {
             return None;
         }
         let mut window = FIRST_WINDOW;
-        let mut index = self.transcript.tail(window);
+        let mut index = transcript.tail(window);
         while !fills_a_screen(&index) && window < LAST_WINDOW {
             if index.is_empty() && len <= LONG_LINES_MAX {
                 return None;
             }
             window *= GROWTH;
-            index = self.transcript.tail(window);
+            index = transcript.tail(window);
         }
-        let edition = self.publish(index);
-        self.serve_first(&edition);
+        let edition = self.publish(index, None);
+        self.serve_first(transcript, &edition);
         Some(Tail { edition, window })
     }
 
     /// Indexes the whole file in steps. None when nobody waits for it any more.
-    fn index_behind(&mut self, mut tail: Option<Tail>) -> Option<Index> {
-        let mut indexer = self.transcript.indexer();
+    pub(super) fn index_behind(
+        &mut self,
+        transcript: &Transcript,
+        mut indexer: Indexer,
+        mut tail: Option<Tail>,
+    ) -> Option<Indexer> {
         let mut shown_percent = 0;
-        while let Progress::Indexing { done, total } = indexer.step(&self.transcript, STEP_BYTES) {
+        while let Progress::Indexing { done, total } = indexer.step(transcript, STEP_BYTES) {
             if self.mailbox.is_closed() {
                 return None;
             }
             if let Some(wish) = self.mailbox.wish() {
                 if let Some(tail) = &mut tail {
-                    self.widen(tail, &wish);
+                    self.widen(transcript, tail, &wish);
                 }
-                self.serve(&wish);
+                self.serve(transcript, &wish);
             }
             self.mailbox.progress(Progress::Indexing { done, total });
             let percent = done * 100 / total.max(1);
@@ -143,36 +166,51 @@ impl Loader {
                 (self.waker)();
             }
         }
-        (!self.mailbox.is_closed()).then(|| indexer.finish())
+        (!self.mailbox.is_closed()).then_some(indexer)
     }
 
     /// Doubles the window while the reader is near its top. A wish of an older edition
     /// says nothing about the newest one's top.
-    fn widen(&mut self, tail: &mut Tail, wish: &Wish) {
+    fn widen(&mut self, transcript: &Transcript, tail: &mut Tail, wish: &Wish) {
         let is_newest = wish.edition.number == tail.edition.number;
         if !(wish.earlier && is_newest && tail.window < LAST_WINDOW) {
             return;
         }
         tail.window *= 2;
-        let index = self.transcript.tail(tail.window);
-        tail.edition = self.publish(index);
+        let index = transcript.tail(tail.window);
+        tail.edition = self.publish(index, None);
         (self.waker)();
     }
 
-    fn publish(&mut self, index: Index) -> Edition {
+    /// Hands over an index: one that is other altogether, or one that grew from an edition.
+    pub(super) fn publish(&mut self, index: Index, grown: Option<(&Edition, &Changes)>) -> Edition {
         self.editions += 1;
-        let sums = Sums::of((0..index.len()).map(|row| index.row(row)));
-        let (index, sums) = (Arc::new(index), Arc::new(sums));
-        let edition = Edition { index, sums, number: self.editions };
+        let mut edition = Edition {
+            sums: Arc::default(),
+            index: Arc::new(index),
+            number: self.editions,
+            generation: self.generation,
+            changed: Changed::All,
+        };
+        let len = edition.index.len();
+        let row = |row| edition.index.row(row);
+        edition.sums = Arc::new(match grown {
+            None => Sums::of((0..len).map(row)),
+            Some((before, changes)) => before.sums.changed(changes.from_row, row, len),
+        });
+        if let Some((_, changes)) = grown {
+            let ids = changes.messages.iter().map(|id| edition.outer(*id));
+            edition.changed = Changed::Only(ids.collect());
+        }
         self.mailbox.publish(edition.clone());
         edition
     }
 
     /// Reads what the first screen shows, before anybody could have asked for it.
-    fn serve_first(&self, edition: &Edition) {
+    fn serve_first(&self, transcript: &Transcript, edition: &Edition) {
         let mut lines = 0;
         for row in (0..edition.index.len()).rev().take(FIRST_ROWS_MAX) {
-            if self.mailbox.is_closed() || !self.read(edition, row) {
+            if self.mailbox.is_closed() || !self.read(transcript, edition, row) {
                 break;
             }
             lines += usize::from(edition.index.row(row).lines).max(1);
@@ -183,9 +221,13 @@ impl Loader {
         (self.waker)();
     }
 
-    fn serve(&self, wish: &Wish) {
+    pub(super) fn serve(&self, transcript: &Transcript, wish: &Wish) {
         for (count, row) in wish.rows.iter().enumerate() {
-            if self.mailbox.is_stale(wish.ticket) || !self.read(&wish.edition, *row) {
+            let has_news = count >= ROWS_BEFORE_NEWS && self.mailbox.is_look_wanted();
+            if has_news
+                || self.mailbox.is_stale(wish.ticket)
+                || !self.read(transcript, &wish.edition, *row)
+            {
                 break;
             }
             if count % WAKE_EVERY == 0 {
@@ -197,11 +239,27 @@ impl Loader {
     }
 
     /// Reads one message and hands it over. False when there was no room for it.
-    fn read(&self, edition: &Edition, row: usize) -> bool {
-        if row >= edition.index.len() {
+    fn read(&self, transcript: &Transcript, edition: &Edition, row: usize) -> bool {
+        // The wish may be from before another file came to stand in this place.
+        if row >= edition.index.len() || edition.generation != self.generation {
             return true;
         }
-        let (message, warnings) = read_message(&self.transcript, &edition.index, row, prepare);
+        let (message, warnings) = read_message(transcript, &edition.index, row, prepare);
+        self.deliver(edition, Arc::new(message), warnings)
+    }
+
+    /// Hands over a message that was read. False when there was no room for it.
+    pub(super) fn deliver(
+        &self,
+        edition: &Edition,
+        message: Arc<Message>,
+        warnings: Vec<Warning>,
+    ) -> bool {
+        let mut message = message;
+        let id = edition.outer(message.id);
+        if id != message.id {
+            Arc::make_mut(&mut message).id = id;
+        }
         self.mailbox.deliver(Page::new(message, warnings, edition.number))
     }
 }

@@ -7,7 +7,10 @@ use parking_lot::{Condvar, Mutex};
 
 use super::sums::Sums;
 use crate::{
-    model::{Message, MessageId, Progress, Warning},
+    model::{
+        Message, MessageId, Progress, RowInfo, Warning,
+        activity::{Link, Outline},
+    },
     transcript::{Index, OpenError, Transcript},
 };
 
@@ -25,6 +28,81 @@ pub(super) struct Edition {
     pub(super) index: Arc<Index>,
     pub(super) sums: Arc<Sums>,
     pub(super) number: u32,
+    /// How many files stood in this place before. Ids of different ones differ.
+    pub(super) generation: u16,
+    pub(super) changed: Changed,
+}
+
+/// Which messages may be other than in the edition before.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Changed {
+    All,
+    Only(Vec<MessageId>),
+}
+
+/// More changed messages than this are not told apart.
+const CHANGED_MAX: usize = 4096;
+
+impl Changed {
+    /// What has changed when both have.
+    fn and(self, later: Self) -> Self {
+        match (self, later) {
+            (Self::Only(mut ids), Self::Only(more)) if ids.len() + more.len() <= CHANGED_MAX => {
+                ids.extend(more);
+                ids.sort_unstable();
+                ids.dedup();
+                Self::Only(ids)
+            }
+            _ => Self::All,
+        }
+    }
+}
+
+const GENERATION_SHIFT: u32 = 48;
+const OFFSET_MASK: u64 = (1 << GENERATION_SHIFT) - 1;
+
+impl Edition {
+    /// The id outside of a message of the index.
+    pub(super) fn outer(&self, id: MessageId) -> MessageId {
+        MessageId(id.0 & OFFSET_MASK | u64::from(self.generation) << GENERATION_SHIFT)
+    }
+
+    /// The id in the index, unless it is of another file.
+    pub(super) fn inner(&self, id: MessageId) -> Option<MessageId> {
+        let is_ours = id.0 >> GENERATION_SHIFT == u64::from(self.generation);
+        is_ours.then_some(MessageId(id.0 & OFFSET_MASK))
+    }
+
+    /// A row under its id outside.
+    pub(super) fn row(&self, row: usize) -> RowInfo {
+        let info = self.index.row(row);
+        RowInfo { id: self.outer(info.id), ..info }
+    }
+
+    /// Where a message stands, by its id outside.
+    pub(super) fn index_of(&self, id: MessageId) -> Option<usize> {
+        self.index.index_of(self.inner(id)?)
+    }
+}
+
+/// What is known of a source that is followed, beside its rows.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct Pulse {
+    pub(super) outline: Outline,
+    pub(super) lines_read: u64,
+    pub(super) project: Option<Arc<str>>,
+}
+
+/// What the thread that reads should do next.
+pub(super) enum Work {
+    /// Read what is wished for.
+    Serve(Wish),
+    /// Look whether the file has changed.
+    Look,
+    /// The time is up.
+    Time,
+    /// End: the other side is gone.
+    End,
 }
 
 /// What should be read next.
@@ -48,9 +126,9 @@ pub(super) struct Page {
 }
 
 impl Page {
-    pub(super) fn new(message: Message, warnings: Vec<Warning>, edition: u32) -> Self {
+    pub(super) fn new(message: Arc<Message>, warnings: Vec<Warning>, edition: u32) -> Self {
         let bytes = message.heap_bytes() + size_of::<Message>();
-        Self { id: message.id, message: Arc::new(message), warnings, edition, bytes }
+        Self { id: message.id, message, warnings, edition, bytes }
     }
 }
 
@@ -61,6 +139,8 @@ pub(super) struct News {
     pub(super) edition: Option<Edition>,
     pub(super) progress: Option<Progress>,
     pub(super) failure: Option<Arc<OpenError>>,
+    pub(super) pulse: Option<Box<Pulse>>,
+    pub(super) link: Option<Link>,
     pub(super) pages: Vec<Page>,
     /// The last wish that was worked off, or given up because the pile was full.
     pub(super) served: u64,
@@ -73,11 +153,16 @@ struct State {
     wish: Option<Wish>,
     newest_ticket: u64,
     closed: bool,
+    look: bool,
+    /// Where the first message that is shown begins.
+    shown_from: Option<u64>,
     fresh: bool,
     transcript: Option<Arc<Transcript>>,
     edition: Option<Edition>,
     progress: Option<Progress>,
     failure: Option<Arc<OpenError>>,
+    pulse: Option<Box<Pulse>>,
+    link: Option<Link>,
     pages: std::collections::VecDeque<Page>,
     page_bytes: usize,
     served: u64,
@@ -109,6 +194,8 @@ impl Mailbox {
             edition: state.edition.take(),
             progress: state.progress.take(),
             failure: state.failure.take(),
+            pulse: state.pulse.take(),
+            link: state.link.take(),
             served: state.served,
             ..News::default()
         };
@@ -136,6 +223,17 @@ impl Mailbox {
         true
     }
 
+    /// Says what is shown first.
+    pub(super) fn shows_from(&self, id: MessageId) {
+        self.state.lock().shown_from = Some(id.0 & OFFSET_MASK);
+    }
+
+    /// Asks to look whether the file has changed.
+    pub(super) fn look(&self) {
+        self.state.lock().look = true;
+        self.asked.notify_one();
+    }
+
     /// Ends the thread that reads.
     pub(super) fn close(&self) {
         self.state.lock().closed = true;
@@ -150,17 +248,28 @@ impl Mailbox {
         self.state.lock().wish.take()
     }
 
-    /// Waits for a wish; none when the other side is gone.
-    pub(super) fn wait_for_wish(&self) -> Option<Wish> {
+    /// Waits for something to do. Looking comes before serving, so that a reader who
+    /// scrolls does not hold up what is new.
+    pub(super) fn wait_for_work(&self, deadline: Option<Instant>) -> Work {
         let mut state = self.state.lock();
         loop {
             if state.closed {
-                return None;
+                return Work::End;
+            }
+            if std::mem::take(&mut state.look) {
+                return Work::Look;
             }
             if let Some(wish) = state.wish.take() {
-                return Some(wish);
+                return Work::Serve(wish);
             }
-            self.asked.wait(&mut state);
+            match deadline {
+                None => self.asked.wait(&mut state),
+                Some(deadline) => {
+                    if self.asked.wait_until(&mut state, deadline).timed_out() {
+                        return if state.closed { Work::End } else { Work::Time };
+                    }
+                }
+            }
         }
     }
 
@@ -170,12 +279,28 @@ impl Mailbox {
         state.closed || state.newest_ticket > ticket
     }
 
+    /// Where the first message that is shown begins in the file.
+    pub(super) fn shown_from(&self) -> Option<u64> {
+        self.state.lock().shown_from
+    }
+
+    pub(super) fn link(&self, link: Link) {
+        self.post(|state| state.link = Some(link));
+    }
+
+    /// True when the file may have changed.
+    pub(super) fn is_look_wanted(&self) -> bool {
+        self.state.lock().look
+    }
+
     /// True when the other side is gone.
     pub(super) fn is_closed(&self) -> bool {
         self.state.lock().closed
     }
 
-    pub(super) fn opened(&self, transcript: Arc<Transcript>) {
+    /// The file is open. What is handed over reads the same file, through the same handle.
+    pub(super) fn opened(&self, transcript: &Transcript) {
+        let transcript = Arc::new(transcript.at_len(transcript.len_bytes()));
         self.post(|state| state.transcript = Some(transcript));
     }
 
@@ -183,8 +308,19 @@ impl Mailbox {
         self.post(|state| state.failure = Some(Arc::new(error)));
     }
 
-    pub(super) fn publish(&self, edition: Edition) {
-        self.post(|state| state.edition = Some(edition));
+    /// Hands over an edition. One that was not taken yet is replaced, and what it changed
+    /// counts with what this one changes.
+    pub(super) fn publish(&self, mut edition: Edition) {
+        self.post(|state| {
+            if let Some(before) = state.edition.take() {
+                edition.changed = before.changed.and(edition.changed);
+            }
+            state.edition = Some(edition);
+        });
+    }
+
+    pub(super) fn pulse(&self, pulse: Pulse) {
+        self.post(|state| state.pulse = Some(Box::new(pulse)));
     }
 
     pub(super) fn progress(&self, progress: Progress) {

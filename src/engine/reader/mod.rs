@@ -1,29 +1,37 @@
 //! A file of any size as a source: a thread reads, the UI takes what has arrived.
 
 mod cache;
+mod follower;
 mod loader;
 mod mailbox;
 mod reading;
+mod recent;
 mod sums;
 
 use std::{
+    collections::HashMap,
     fmt, io,
     ops::Range,
     path::{Path, PathBuf},
-    sync::Arc,
+    sync::{Arc, Weak},
     time::Duration,
 };
 
 pub use self::loader::read_message;
 use self::{
     cache::{Cache, Need},
-    mailbox::{Edition, Mailbox, News, Page, Wish},
+    loader::Open,
+    mailbox::{Changed, Edition, Mailbox, News, Page, Pulse, Wish},
     reading::FileReading,
 };
+use super::watch::Notice;
 use crate::{
-    model::{Census, Message, MessageId, Progress, Reading, RowInfo, Source, Warning},
+    model::{
+        Census, Message, MessageId, Progress, Reading, RowInfo, Source, Warning,
+        activity::{Link, Outline},
+    },
     perf,
-    transcript::{self, Branch, Format, Index, OpenError, Transcript},
+    transcript::{self, Branch, Format, Index, OpenError, Spool, Transcript},
 };
 
 /// Called by the reading thread when something has arrived, to ask for a frame.
@@ -34,6 +42,10 @@ pub type Waker = Arc<dyn Fn() + Send + Sync>;
 /// Opening returns at once. A thread then reads the newest messages, and indexes the rest
 /// behind them; it ends when the source is dropped. No method but those that say so waits,
 /// and none reads the file.
+///
+/// One that was opened to be followed grows with its file: its rows keep their ids while
+/// only lines are added. When another content comes to stand there, the old rows stay until
+/// the new are known, and no id of one is an id of the other.
 pub struct FileSource {
     path: PathBuf,
     mailbox: Arc<Mailbox>,
@@ -45,6 +57,40 @@ pub struct FileSource {
     transcript: Option<Arc<Transcript>>,
     failure: Option<Arc<OpenError>>,
     warnings: Vec<Warning>,
+    fresh: Fresh,
+    pulse: Box<Pulse>,
+    link: Link,
+}
+
+/// Which messages that are kept say what the newest index knows.
+#[derive(Default)]
+struct Fresh {
+    /// Those read with this edition or a later one, as far as only some changed since.
+    since: u32,
+    /// The editions in which messages changed.
+    changed: HashMap<MessageId, u32>,
+}
+
+/// More changed messages than this are not told apart.
+const CHANGED_MAX: usize = 4096;
+
+impl Fresh {
+    fn note(&mut self, edition: &Edition) {
+        match &edition.changed {
+            Changed::Only(ids) if self.changed.len() + ids.len() <= CHANGED_MAX => {
+                self.changed.extend(ids.iter().map(|id| (*id, edition.number)));
+            }
+            Changed::Only(_) | Changed::All => {
+                self.since = edition.number;
+                self.changed.clear();
+            }
+        }
+    }
+
+    /// The oldest edition whose reading of a message still holds.
+    fn needed(&self, id: MessageId) -> u32 {
+        self.changed.get(&id).copied().unwrap_or(self.since)
+    }
 }
 
 /// How a source is read.
@@ -58,6 +104,40 @@ impl Default for Config {
     fn default() -> Self {
         Self { cache_bytes: 8 * 1024 * 1024 }
     }
+}
+
+/// Tells a source that follows a spool what happens to that.
+pub(super) struct Arrivals {
+    mailbox: Weak<Mailbox>,
+    waker: Waker,
+}
+
+impl Arrivals {
+    /// Something has arrived. False when nobody waits for it any more.
+    pub(super) fn arrived(&self) -> bool {
+        let mailbox = self.mailbox.upgrade();
+        mailbox.inspect(|mailbox| mailbox.look()).is_some()
+    }
+
+    /// Whether more can arrive.
+    pub(super) fn link(&self, link: Link) {
+        if let Some(mailbox) = self.mailbox.upgrade() {
+            mailbox.link(link);
+            (self.waker)();
+        }
+    }
+}
+
+/// How a source that grows is followed.
+#[derive(Clone, Debug)]
+pub(super) struct Growing {
+    /// The file to watch; none for what arrives otherwise.
+    pub(super) path: Option<PathBuf>,
+    pub(super) notice: Notice,
+    /// How much of its end is indexed; none for all of it.
+    pub(super) window_bytes: Option<u64>,
+    /// Whether to say what the agent is doing.
+    pub(super) outline: bool,
 }
 
 /// Rows that are being read, of the edition they were asked in.
@@ -97,7 +177,50 @@ impl FileSource {
     pub fn open_with(path: impl Into<PathBuf>, waker: Waker, config: Config) -> io::Result<Self> {
         let path = path.into();
         let file = path.clone();
-        Self::start(path, waker, config, move || transcript::open(&file))
+        Self::start(path, waker, config, Box::new(move || transcript::open(&file)), None)
+    }
+
+    /// Opens a file that may be written while it is shown: what is appended to it appears,
+    /// and so does another file that comes to stand in its place. It need not be there yet.
+    ///
+    /// # Errors
+    /// When the system gives no further thread.
+    pub fn follow(path: impl Into<PathBuf>, waker: Waker, config: Config) -> io::Result<Self> {
+        let path = path.into();
+        let growing = Growing {
+            path: Some(path.clone()),
+            notice: Notice::Both,
+            window_bytes: None,
+            outline: false,
+        };
+        Self::follow_file(path, waker, config, growing)
+    }
+
+    pub(super) fn follow_file(
+        path: PathBuf,
+        waker: Waker,
+        config: Config,
+        growing: Growing,
+    ) -> io::Result<Self> {
+        let file = path.clone();
+        let open: Open = Box::new(move || transcript::open(&file));
+        Self::start(path, waker, config, open, Some(growing))
+    }
+
+    /// Follows what arrives in a spool. Gives what to tell of each arrival, too.
+    pub(super) fn follow_spool(
+        name: &str,
+        spool: Spool,
+        waker: Waker,
+        config: Config,
+        growing: Growing,
+    ) -> io::Result<(Self, Arrivals)> {
+        let path = PathBuf::from(name);
+        let file = path.clone();
+        let open: Open = Box::new(move || spool.open(&file));
+        let source = Self::start(path, Arc::clone(&waker), config, open, Some(growing))?;
+        let mailbox = Arc::downgrade(&source.mailbox);
+        Ok((source, Arrivals { mailbox, waker }))
     }
 
     /// Opens a transcript that is part of the program, under a name of its own.
@@ -105,18 +228,19 @@ impl FileSource {
     /// # Errors
     /// When the system gives no further thread.
     pub fn of_bytes(name: &'static str, bytes: &'static [u8], waker: Waker) -> io::Result<Self> {
-        let open = move || transcript::open_bytes(Path::new(name), bytes);
-        Self::start(PathBuf::from(name), waker, Config::default(), open)
+        let open: Open = Box::new(move || transcript::open_bytes(Path::new(name), bytes));
+        Self::start(PathBuf::from(name), waker, Config::default(), open, None)
     }
 
     fn start(
         path: PathBuf,
         waker: Waker,
         config: Config,
-        open: impl FnOnce() -> Result<Transcript, OpenError> + Send + 'static,
+        open: Open,
+        growing: Option<Growing>,
     ) -> io::Result<Self> {
         let mailbox = Arc::new(Mailbox::default());
-        loader::start(open, Arc::clone(&mailbox), waker)?;
+        loader::start(open, growing, Arc::clone(&mailbox), waker)?;
         Ok(Self {
             path,
             mailbox,
@@ -128,6 +252,9 @@ impl FileSource {
             transcript: None,
             failure: None,
             warnings: Vec::new(),
+            fresh: Fresh::default(),
+            pulse: Box::default(),
+            link: Link::Live,
         })
     }
 
@@ -168,6 +295,27 @@ impl FileSource {
         indexed.iter().chain(self.warnings.iter().filter(|w| !indexed.contains(w)))
     }
 
+    /// Whether the file is there, of a source that is followed.
+    #[must_use]
+    pub fn link(&self) -> &Link {
+        &self.link
+    }
+
+    /// What the agent is doing, of a source that is followed for that.
+    pub(super) fn outline(&self) -> &Outline {
+        &self.pulse.outline
+    }
+
+    /// Lines that were read to their end, of a source that is followed.
+    pub(super) fn lines_read(&self) -> u64 {
+        self.pulse.lines_read
+    }
+
+    /// The last part of the folder that the agent works in.
+    pub(super) fn project(&self) -> Option<&Arc<str>> {
+        self.pulse.project.as_ref()
+    }
+
     /// Bytes of the messages that are kept ready.
     #[must_use]
     pub fn cache_bytes(&self) -> usize {
@@ -190,7 +338,7 @@ impl FileSource {
         }
         let Some(edition) = &self.edition else { return false };
         match edition.index.len().checked_sub(1) {
-            Some(last) => self.cache.has(edition.index.row(last).id),
+            Some(last) => self.cache.has(edition.row(last).id),
             None => edition.index.is_complete(),
         }
     }
@@ -223,10 +371,8 @@ impl FileSource {
     }
 
     fn holds_newest(&mut self, row: usize) -> bool {
-        self.message(row).is_some_and(|message| {
-            let number = self.edition.as_ref().map_or(0, |edition| edition.number);
-            self.cache.holds(message.id, number)
-        })
+        self.message(row)
+            .is_some_and(|message| self.cache.holds(message.id, self.fresh.needed(message.id)))
     }
 
     fn wait_until(&mut self, timeout: Duration, done: impl Fn(&mut Self) -> bool) -> bool {
@@ -247,9 +393,12 @@ impl FileSource {
     }
 
     fn take_edition(&mut self, edition: Edition) {
+        self.fresh.note(&edition);
         self.edition = Some(edition);
+        // Rows are meant as the edition before had them.
         let ticket = self.asked.ticket;
         self.asked = Asked { ticket, ..Asked::default() };
+        self.failure = None;
         self.version += 1;
     }
 
@@ -303,12 +452,12 @@ impl FileSource {
 
     /// Rows near the screen that are neither ready nor asked for nor refused.
     fn missing(&self, rows: Range<usize>) -> Vec<usize> {
-        let Some(Edition { index, number, .. }) = &self.edition else { return Vec::new() };
+        let Some(edition) = &self.edition else { return Vec::new() };
         let room = ASKED_MAX.saturating_sub(self.asked.rows.len());
         rows.take(ASKED_MAX)
             .filter(|row| {
-                let id = index.row(*row).id;
-                !self.cache.holds(id, *number)
+                let id = edition.row(*row).id;
+                !self.cache.holds(id, self.fresh.needed(id))
                     && !self.asked.rows.contains(row)
                     && !self.asked.refused.contains(&id)
             })
@@ -320,7 +469,7 @@ impl FileSource {
 impl Source for FileSource {
     fn poll(&mut self) -> u64 {
         self.cache.begin_frame();
-        let News { transcript, edition, progress, failure, pages, served, more } =
+        let News { transcript, edition, progress, failure, pulse, link, pages, served, more } =
             self.mailbox.take();
         self.transcript = transcript.or_else(|| self.transcript.take());
         self.progress = progress.unwrap_or(self.progress);
@@ -330,6 +479,14 @@ impl Source for FileSource {
         }
         if let Some(edition) = edition {
             self.take_edition(edition);
+        }
+        if let Some(pulse) = pulse.filter(|pulse| *pulse != self.pulse) {
+            self.pulse = pulse;
+            self.version += 1;
+        }
+        if let Some(link) = link {
+            self.link = link;
+            self.version += 1;
         }
         for page in pages {
             self.take_page(page);
@@ -347,11 +504,12 @@ impl Source for FileSource {
     }
 
     fn row(&self, index: usize) -> RowInfo {
-        self.index().expect("a row is below the length, which is 0 without an index").row(index)
+        let edition = self.edition.as_ref();
+        edition.expect("a row is below the length, which is 0 without an index").row(index)
     }
 
     fn index_of(&self, id: MessageId) -> Option<usize> {
-        self.index()?.index_of(id)
+        self.edition.as_ref()?.index_of(id)
     }
 
     fn prompt_before(&self, index: usize) -> Option<usize> {
@@ -379,9 +537,9 @@ impl Source for FileSource {
         if index >= edition.index.len() {
             return None;
         }
-        let (id, number) = (edition.index.row(index).id, edition.number);
+        let id = edition.row(index).id;
         match self.cache.show(id) {
-            Some(found) if found.edition == number => Some(found.message),
+            Some(found) if found.edition >= self.fresh.needed(id) => Some(found.message),
             Some(found) => {
                 // An older index may have known less of it; it is read again meanwhile.
                 self.ask_now(index);
@@ -403,6 +561,9 @@ impl Source for FileSource {
         let moved = rows != self.asked.near;
         if moved {
             self.asked.near = rows.clone();
+            if rows.start < edition.index.len() {
+                self.mailbox.shows_from(edition.row(rows.start).id);
+            }
             self.asked.refused.clear();
             self.asked.rows.truncate(self.asked.urgent);
         }

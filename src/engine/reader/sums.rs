@@ -38,6 +38,36 @@ impl Sums {
         sums
     }
 
+    /// The sums after rows from `from_row` on changed or came. Costs what is copied, and
+    /// those rows.
+    pub(super) fn changed(
+        &self,
+        from_row: usize,
+        rows: impl Fn(usize) -> RowInfo,
+        len: usize,
+    ) -> Self {
+        let whole = (from_row.min(len) / STRIDE).min(self.before.len().saturating_sub(1));
+        let mut before: Vec<_> = self.before.iter().take(whole).copied().collect();
+        let first = whole * STRIDE;
+        let known = self.prompts.partition_point(|prompt| (*prompt as usize) < first);
+        let mut prompts: Vec<u32> = self.prompts.iter().take(known).copied().collect();
+        let mut censuses = self.censuses.before(first);
+        let mut sum = self.before.get(whole).copied().unwrap_or_default();
+        for number in first..len {
+            if number % STRIDE == 0 {
+                before.push(sum);
+            }
+            let row = rows(number);
+            sum = plus(sum, shown(row));
+            censuses.push(&row);
+            if row.kind == RowKind::User {
+                prompts.push(number as u32);
+            }
+        }
+        before.push(sum);
+        Self { before, prompts, censuses }
+    }
+
     /// How many rows of a range are shown while groups are folded, and their lines.
     pub(super) fn estimate(
         &self,
@@ -103,6 +133,20 @@ mod tests {
             forks: i % 900 == 7,
             failed: i % 11 == 4,
             time_secs: 0,
+        }
+    }
+
+    #[test]
+    fn sums_that_grew_equal_those_made_at_once() {
+        for (old, new) in
+            [(0, 1), (10, 11), (1_023, 1_025), (1_024, 1_024), (1_500, 4_000), (3_000, 2_050)]
+        {
+            let before = Sums::of((0..old).map(row));
+            for from in [0, old / 2, old.saturating_sub(1), old].map(|from: usize| from.min(new)) {
+                let grown = before.changed(from, row, new);
+                let fresh = Sums::of((0..new).map(row));
+                assert_eq!((&grown.before, &grown.prompts), (&fresh.before, &fresh.prompts));
+            }
         }
     }
 

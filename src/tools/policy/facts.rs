@@ -28,8 +28,6 @@ pub struct Facts {
     pub environment: Environment,
     /// Folders of our own, as absolute paths.
     pub own_folders: Vec<String>,
-    /// The user's home, as an absolute path.
-    pub home: Option<String>,
     /// What the turn has seen.
     pub trust: Trust,
 }
@@ -45,7 +43,6 @@ impl Default for Facts {
             changes: Err("nothing is known about the files".to_owned()),
             environment: Environment::default(),
             own_folders: Vec::new(),
-            home: None,
             trust: Trust::Untrusted,
         }
     }

@@ -135,6 +135,9 @@ pub fn is_protected(path: &str) -> bool {
 }
 
 /// True when what stands at this path may hold keys, so that reading it is more than reading.
+///
+/// It is asked about where it is named. A command that goes through a whole folder, as
+/// `grep -r` does, may come by it all the same.
 #[must_use]
 pub fn is_private(path: &str) -> bool {
     let names: Vec<String> = names(path).collect();

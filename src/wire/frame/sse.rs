@@ -45,6 +45,7 @@ struct Pending {
     /// Data lines, each followed by LF; empty when there were none.
     data: String,
     id: String,
+    retry_ms: Option<u64>,
     stray: String,
     too_large: bool,
 }
@@ -81,6 +82,19 @@ impl SseFramer {
         self.event.take()
     }
 
+    /// The last event id so far, of events without data too.
+    #[must_use]
+    pub fn last_id(&self) -> &str {
+        &self.event.id
+    }
+
+    /// The pause before reconnecting that the server asked for last, in milliseconds. A
+    /// reply is never asked for again by itself, so only a feed heeds it.
+    #[must_use]
+    pub fn retry_ms(&self) -> Option<u64> {
+        self.event.retry_ms
+    }
+
     /// Lines that are no field, for the error documents some servers send without framing.
     #[must_use]
     pub fn stray(&self) -> &str {
@@ -108,8 +122,10 @@ impl Pending {
             "data" => self.data(value),
             "event" => value.clone_into(&mut self.name),
             "id" if !value.contains('\0') => value.clone_into(&mut self.id),
+            "retry" if !value.is_empty() && value.bytes().all(|b| b.is_ascii_digit()) => {
+                self.retry_ms = value.parse().ok();
+            }
             "error" => out.push(SseFrame::Error(value.to_owned())),
-            // We never reconnect by ourselves.
             "id" | "retry" => {}
             _ => self.keep_stray(&text),
         }

@@ -19,6 +19,7 @@ pub(super) fn call(name: &str, arguments: serde_json::Value, output: &str) -> Pa
         tool_name: name.into(),
         is_error: false,
         output: Output::plain(output),
+        told: None,
         images: Vec::new(),
         details: serde_json::Value::Null,
     };
