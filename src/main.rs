@@ -21,20 +21,20 @@ fn main() -> ExitCode {
         Err(code) => return code,
     };
     log(invocation.general.log);
-    match run(invocation.command) {
+    match run(invocation.command, &invocation.general) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => report(&error),
     }
 }
 
-fn run(command: Command) -> Result<()> {
+fn run(command: Command, general: &cli::General) -> Result<()> {
     match command {
         Command::Window { files } => {
             let chat = files.is_empty().then(cli::ProviderFlags::default);
             window(Start { files, chat, ..Start::default() })
         }
         Command::Chat(chat) => window(Start { chat: Some(chat.provider), ..Start::default() }),
-        Command::Ask(args) => ask::run(&args),
+        Command::Ask(args) => ask::run(&args, general),
         Command::Providers => print(&providers::run()?),
         Command::Render(args) => say_written(&render::run(&args, &Letterpress)?),
         Command::Export(args) => export::run(&args.into()).map(|_summary| ()),

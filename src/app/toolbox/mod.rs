@@ -69,9 +69,6 @@ pub fn open_at(workspace: &Path, places: &Places, runtime: &Handle) -> Result<To
         .own_folders(&places.folders())
         .extra_variables(settings.variables)
         .spill(Arc::new(Spills::new(&places.state)));
-    if let Some(home) = &places.home {
-        bench = bench.home(home);
-    }
     match PageFetcher::new(&network) {
         Ok(fetcher) => bench = bench.fetcher(Arc::new(fetcher)),
         Err(error) => warnings.push(format!("Pages cannot be fetched: {error}.")),
