@@ -208,6 +208,13 @@ impl TranscriptView {
         self.sheet.scroll_by(points);
     }
 
+    /// Room at the right edge of a view of this size that is not the words': the map, or
+    /// the scrollbar.
+    #[must_use]
+    pub fn edge_width(&self, rect: Rect) -> f32 {
+        minimap::width(self, rect)
+    }
+
     /// Goes somewhere.
     pub fn jump(&mut self, jump: Jump) {
         self.sheet.jump(jump);

@@ -210,8 +210,10 @@ impl Chat {
         let dark = ui.visuals().dark_mode;
         let palette = theme::palette(if dark { egui::Theme::Dark } else { egui::Theme::Light });
         let snapshot = self.session.snapshot();
-        let width = (ui.available_width() - 40.0).min(COLUMN_MAX + 20.0);
-        let margin = (ui.available_width() - width) / 2.0;
+        // Centred as the words above it are: in what the map and the scrollbar leave.
+        let room = ui.available_width() - self.view.edge_width(ui.available_rect_before_wrap());
+        let width = (room - 40.0).min(COLUMN_MAX + 20.0);
+        let margin = (room - width) / 2.0;
         let frame = Frame::NONE.inner_margin(Margin { left: 0, right: 0, top: 2, bottom: 14 });
         let panel =
             Panel::bottom("composer").frame(frame).resizable(false).show_separator_line(false);
@@ -220,9 +222,7 @@ impl Chat {
             ui.vertical(|ui| {
                 ui.set_width(width);
                 self.question_ui(ui, &snapshot, &palette);
-                if let Some(words) = &self.notice {
-                    ui.label(egui::RichText::new(words).color(palette.err));
-                }
+                self.notice_ui(ui, &palette);
                 self.composer.show(ui, &snapshot, &self.choices, &palette, perf::now())
             })
         };
@@ -234,6 +234,19 @@ impl Chat {
             welcome_ui(ui, &palette);
         }
         self.shown.show(renderer, &mut self.view, ui, &mut self.source)
+    }
+
+    fn notice_ui(&mut self, ui: &mut Ui, palette: &Palette) {
+        let Some(words) = &self.notice else { return };
+        let mut is_read = false;
+        ui.horizontal(|ui| {
+            is_read = ui.small_button("×").on_hover_text("Away with it").clicked();
+            let words = egui::RichText::new(words).size(face::CAPTION_SIZE).color(palette.err);
+            ui.add(egui::Label::new(words).wrap());
+        });
+        if is_read {
+            self.notice = None;
+        }
     }
 
     fn question_ui(&mut self, ui: &mut Ui, snapshot: &Snapshot, palette: &Palette) {
@@ -270,7 +283,7 @@ impl Chat {
     fn take_workspace(&mut self, opened: Result<Opened, String>) {
         match opened {
             Ok(opened) => {
-                self.notice = None;
+                self.notice = warned(&opened.warnings);
                 self.switch.set(Some(Arc::clone(&opened.bench)));
                 self.opened = Some(opened);
                 let now = self.session.snapshot().settings.tools;
@@ -299,6 +312,15 @@ impl Chat {
                 }
             }
         }
+    }
+}
+
+/// What of the settings could not be used, in one line.
+fn warned(warnings: &[String]) -> Option<String> {
+    match warnings {
+        [] => None,
+        [one] => Some(one.clone()),
+        [first, rest @ ..] => Some(format!("{first} (and {} more)", rest.len())),
     }
 }
 

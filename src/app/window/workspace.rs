@@ -9,6 +9,10 @@ use std::{
 use tokio::runtime::Handle;
 
 use crate::{
+    app::{
+        cli::General,
+        toolbox::{self, Toolkit},
+    },
     engine::live::{Toolbox, workbench::Workbench},
     tools::{
         Bench, Workspace,
@@ -28,6 +32,8 @@ pub struct Opened {
     pub servers: Option<Servers>,
     /// Keeps what is accepted of them.
     pub keep_pins: Option<KeepPins>,
+    /// What of the settings could not be used, a sentence each.
+    pub warnings: Vec<String>,
 }
 
 /// How a folder becomes a workspace. Called on a thread that may wait, within the runtime of
@@ -42,6 +48,22 @@ impl Opener {
         open: impl Fn(&Path, &Handle) -> Result<Opened, String> + Send + Sync + 'static,
     ) -> Self {
         Self(Arc::new(open))
+    }
+
+    /// Opens folders with the servers and rules of the settings.
+    #[must_use]
+    pub fn of_settings(general: General) -> Self {
+        Self::new(move |folder, runtime| {
+            let opened = toolbox::open(folder, &general, runtime);
+            let Toolkit { toolbox, warnings, pins } = opened.map_err(|error| error.to_string())?;
+            let servers = toolbox.servers().cloned();
+            let keep: KeepPins = Arc::new(move |accepted| {
+                if let Err(error) = pins.keep(accepted) {
+                    tracing::warn!(%error, "what was accepted of servers could not be kept");
+                }
+            });
+            Ok(Opened { bench: toolbox, servers, keep_pins: Some(keep), warnings })
+        })
     }
 
     /// Opens a folder. Waits.
@@ -60,7 +82,12 @@ impl Default for Opener {
                 .map_err(|error| format!("{} cannot be opened: {error}", folder.display()))?;
             let bench = Bench::new(Arc::new(workspace));
             let toolbox = Toolbox::new(bench, None, Vec::new(), Box::new(|_| {}));
-            Ok(Opened { bench: Arc::new(toolbox), servers: None, keep_pins: None })
+            Ok(Opened {
+                bench: Arc::new(toolbox),
+                servers: None,
+                keep_pins: None,
+                warnings: Vec::new(),
+            })
         })
     }
 }

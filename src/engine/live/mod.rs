@@ -43,7 +43,7 @@ use std::{collections::BTreeMap, fmt, io, sync::Arc, time::Duration};
 
 use parking_lot::Mutex;
 use tokio::{
-    runtime::{Builder, Runtime},
+    runtime::{Builder, Handle, Runtime},
     sync::{mpsc, watch},
 };
 
@@ -51,7 +51,7 @@ pub use local::{LocalServer, local_servers};
 pub use provider::Provider;
 pub use source::LiveSource;
 pub use switch::Switch;
-pub use toolbox::{Keep, Toolbox};
+pub use toolbox::{Keep, PageFetcher, Toolbox};
 
 use self::{actor::Actor, publish::Publisher, workbench::Workbench};
 use super::Waker;
@@ -184,6 +184,12 @@ impl Engine {
         let actor = Actor::new(Arc::clone(&self.shared), commands, publisher, settings, bench);
         self.runtime().spawn(actor.run());
         Session { commands: sender, snapshots }
+    }
+
+    /// The threads of this engine, for what runs beside its conversations.
+    #[must_use]
+    pub fn handle(&self) -> Handle {
+        self.runtime().handle().clone()
     }
 
     /// Connections of this engine, to ask a provider for its models.

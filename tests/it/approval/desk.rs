@@ -185,7 +185,12 @@ impl Desk {
         let scripted = Scripted::default();
         let bench = scripted.clone();
         let opener = Opener::new(move |_, _| {
-            Ok(Opened { bench: Arc::new(bench.clone()), servers: None, keep_pins: None })
+            Ok(Opened {
+                bench: Arc::new(bench.clone()),
+                servers: None,
+                keep_pins: None,
+                warnings: Vec::new(),
+            })
         });
         let flags = ProviderFlags {
             provider: Some("openai".to_owned()),
