@@ -79,7 +79,9 @@ impl ServersPanel {
             let words = "A server runs as you, outside of every rule. It starts only as what you accepted, and only tools that you accepted are offered.";
             ui.label(RichText::new(words).size(face::CAPTION_SIZE).color(palette.dim));
             ui.add_space(6.0);
-            let scroll = ScrollArea::vertical().max_height(room.y - 220.0);
+            let height = (room.y - 220.0).max(120.0);
+            // The window around it has the room of the frame before; it grows with this.
+            let scroll = ScrollArea::vertical().max_height(height).min_scrolled_height(height);
             scroll.auto_shrink([false, true]).show(ui, |ui| {
                 if overview.is_empty() {
                     empty_ui(ui, palette);
