@@ -28,8 +28,8 @@
 //! | row | module | what it is |
 //! |---|---|---|
 //! | 5 | [`app`] | windows and headless commands |
-//! | 4 | [`view`] | egui: the transcript, theme, pictures, the link gate, the repaint governor, the panel of figures |
-//! | 3 | [`engine`] | threads: reading files, preparing messages, live turns (no egui) |
+//! | 4 | [`view`] | egui: the transcript, its strip, finding, the wall, the repaint governor, the figures |
+//! | 3 | [`engine`] | threads: reading and following, live turns, tools, finding words (no egui) |
 //! | 3 | [`layout`] | blocks → specs → slugs; heights, anchors, caches (no `Ui`) |
 //! | 3 | [`gpu`] | adapters; plates that stay on the GPU, and the printer that draws them |
 //! | 2 | [`presenter`] | blocks that arrive, tools that wait: a pure state machine, effects out |
@@ -80,6 +80,8 @@
 //!     [`tools::policy`] read no clock and no environment. (`architecture`)
 //! 15. **No approval, no run.** [`tools::Bench::run`] takes a [`tools::Approved`] call; only
 //!     [`tools::policy`] makes one. (`tools`)
+//! 16. **What is counted is what is marked.** [`engine::find`] counts in the words that
+//!     [`layout::reading`] says are shown, and the view marks in the same words. (`find`)
 //!
 //! # What is deliberately absent
 //!

@@ -8,7 +8,7 @@ use letterpress::app::{
     error::{Error, Result, report},
     export, profile, providers, render,
     shown::Letterpress,
-    synth,
+    synth, watch,
     window::{self, Opener, Start},
 };
 
@@ -44,6 +44,9 @@ fn run(command: Command, general: &cli::General) -> Result<()> {
         Command::Export(args) => export::run(&args.into()).map(|_summary| ()),
         Command::Synth(args) => synth::run(args.into()),
         Command::Profile(args) => print(&profile::run(&args, &Letterpress)?),
+        Command::Watch(args) => {
+            watch::run(&args, has_display())?.map_or(Ok(()), |picture| say_written(&picture))
+        }
     }
 }
 

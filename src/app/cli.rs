@@ -12,6 +12,7 @@ use super::{
     export::{self, Format},
     synth,
 };
+use crate::view::wall::Night;
 
 /// One call of the program.
 #[derive(Clone, Debug, PartialEq)]
@@ -44,6 +45,8 @@ pub enum Command {
     Synth(Synth),
     /// Measure what showing a transcript costs.
     Profile(Profile),
+    /// Show many conversations on a wall, as they happen.
+    Watch(Watch),
 }
 
 /// Reads this process's command line.
@@ -90,6 +93,7 @@ pub fn parse_from(
         Some(Word::Export(export)) => Command::Export(export),
         Some(Word::Synth(synth)) => Command::Synth(synth),
         Some(Word::Profile(profile)) => Command::Profile(profile),
+        Some(Word::Watch(watch)) => Command::Watch(watch),
     };
     Ok(Invocation { general: line.general, command })
 }
@@ -149,6 +153,8 @@ enum Word {
     Synth(Synth),
     /// Measure what showing a transcript costs.
     Profile(Profile),
+    /// Show many conversations on a wall as they happen, read-only.
+    Watch(Watch),
 }
 
 /// What every command understands.
@@ -377,6 +383,67 @@ pub struct Profile {
     pub json: bool,
 }
 
+/// `letterpress watch`.
+#[derive(Args, Clone, Debug, PartialEq)]
+pub struct Watch {
+    /// What to follow: transcripts, folders of them, patterns, http(s) addresses, - for
+    /// stdin, or the word agents for this user's pi and Claude Code sessions.
+    #[arg(value_name = "SOURCE", required = true)]
+    pub sources: Vec<OsString>,
+    /// Fill the display, and take no input but scrolling; Ctrl+Shift+Q held leaves.
+    #[arg(long)]
+    pub kiosk: bool,
+    /// Columns of panes; otherwise as many as suit their number.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(1..=8))]
+    pub columns: Option<u8>,
+    /// Panes at a time; otherwise as many as have something to say.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(1..=16))]
+    pub places: Option<u8>,
+    /// All panes of one size, or one large and the others beside it.
+    #[arg(long, value_enum, default_value_t = WallLayout::Grid)]
+    pub layout: WallLayout,
+    /// The display to fill, counted from 0.
+    #[arg(long, value_name = "N")]
+    pub monitor: Option<usize>,
+    /// Seconds until conversations that wait have their turn.
+    #[arg(long, value_name = "SECS", default_value_t = 20,
+          value_parser = clap::value_parser!(u32).range(2..=3600))]
+    pub cycle: u32,
+    /// Dim the wall at night, between two times of day such as 22:00-07:00.
+    #[arg(long, value_name = "FROM-TO")]
+    pub dim: Option<Night>,
+    /// Show keys, tokens and passwords instead of covering them.
+    #[arg(long)]
+    pub unmasked: bool,
+    /// A file of mode 0600 with the PIN that leaving the kiosk asks for; otherwise the PIN
+    /// is that of `LETTERPRESS_KIOSK_PIN`, if it is set.
+    #[arg(long, value_name = "FILE", requires = "kiosk")]
+    pub pin: Option<PathBuf>,
+    /// Colours.
+    #[arg(long, value_enum, default_value_t = Theme::Dark)]
+    pub theme: Theme,
+    /// Draw a picture without a window, and end.
+    #[arg(long, value_name = "OUT.png", conflicts_with_all = ["kiosk", "monitor"])]
+    pub screenshot: Option<PathBuf>,
+    /// Seconds to follow before the picture is drawn.
+    #[arg(long, value_name = "SECS", default_value = "3", value_parser = seconds)]
+    pub after: f32,
+    /// Width and height of the picture in points.
+    #[arg(long, value_name = "WxH", default_value = "1920x1080", value_parser = size)]
+    pub size: [u32; 2],
+    /// Pixels per point of the picture.
+    #[arg(long, value_name = "S", default_value = "1", value_parser = scale)]
+    pub scale: f32,
+}
+
+/// How panes are arranged.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+#[expect(missing_docs, reason = "the names are the documentation")]
+pub enum WallLayout {
+    Grid,
+    Focus,
+}
+
 /// What is measured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Scenario {
@@ -422,6 +489,13 @@ fn scale(text: &str) -> Result<f32, String> {
         .ok()
         .filter(|scale| (0.25..=8.0).contains(scale))
         .ok_or_else(|| "write a number from 0.25 to 8".to_owned())
+}
+
+fn seconds(text: &str) -> Result<f32, String> {
+    text.parse()
+        .ok()
+        .filter(|secs| (0.0..=86_400.0).contains(secs))
+        .ok_or_else(|| "write a number of seconds, at most 86400".to_owned())
 }
 
 fn at(text: &str) -> Result<At, String> {

@@ -15,4 +15,5 @@ mod streamed;
 pub mod synth;
 mod timestamp;
 pub mod toolbox;
+pub mod watch;
 pub mod window;

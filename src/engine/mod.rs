@@ -9,8 +9,10 @@ pub mod follow;
 pub mod live;
 pub mod prepare;
 pub mod reader;
+pub mod veil;
 mod watch;
 
 pub use follow::{Followed, Following, Wanted};
 pub use prepare::prepare;
 pub use reader::{FileSource, Waker, read_message};
+pub use veil::Veil;

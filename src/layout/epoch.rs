@@ -11,6 +11,8 @@ pub struct Epoch {
     pub width_pts: u32,
     /// Physical pixels per point.
     pub pixels_per_point: f32,
+    /// How much larger than usual the type is; see [`crate::layout::Sheet::set_scale`].
+    pub scale: f32,
     /// [`crate::layout::Palette::id`].
     pub palette: u32,
     /// Counts the resets of the font atlas.

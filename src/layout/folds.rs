@@ -21,6 +21,7 @@ pub enum Openness {
 pub struct Folds {
     chosen: HashMap<Fold, bool>,
     rule: Openness,
+    wraps: bool,
     version: u64,
 }
 
@@ -30,7 +31,7 @@ impl Folds {
     pub fn is_open(&self, fold: Fold, usual: bool) -> bool {
         let ruled = match self.rule {
             // How code wraps is a taste, not something that is closed or open.
-            _ if matches!(fold.kind, FoldKind::Wrap(_)) => usual,
+            _ if matches!(fold.kind, FoldKind::Wrap(_)) => usual || self.wraps,
             Openness::Usual => usual,
             Openness::All => true,
             Openness::None => false,
@@ -64,6 +65,14 @@ impl Folds {
         self.chosen.clear();
         self.rule = rule;
         self.version += 1;
+    }
+
+    /// Wraps the long lines of code that the reader made no choice about, or lets them run.
+    pub fn wrap(&mut self, wraps: bool) {
+        if self.wraps != wraps {
+            self.wraps = wraps;
+            self.version += 1;
+        }
     }
 
     /// Changes whenever any fold did.

@@ -43,7 +43,7 @@ pub(super) fn code_header(press: &mut Press<'_, '_>, at: &BlockRef, stick: &mut 
     };
     let label = Label {
         left: vec![Segment::new(name, Face::Caption, Tone::Faint)],
-        right: vec![wrap, copy_segment(text)],
+        right: if press.still { Vec::new() } else { vec![wrap, copy_segment(text)] },
         ..Label::default()
     };
     stick.y += 5.0;

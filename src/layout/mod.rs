@@ -7,6 +7,7 @@ pub mod cache;
 pub mod calls;
 pub mod compose;
 pub mod diff;
+mod enlarge;
 pub mod epoch;
 pub mod face;
 pub mod flow;

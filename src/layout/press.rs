@@ -10,7 +10,7 @@ use egui::{
 
 use crate::{
     layout::{
-        Palette, Voice, face,
+        Palette, Voice, enlarge, face,
         highlight::Highlighter,
         icon, ink, label, matter,
         slug::{Line, Mark, Slug, Target, Wide, set_ground},
@@ -32,10 +32,14 @@ pub struct Press<'a, 'f> {
     pub fonts: &'a mut FontsView<'f>,
     /// Colours.
     pub palette: &'a Palette,
-    /// Width of the column in points.
+    /// Width of the column, in points of type of the usual size.
     pub width: f32,
-    /// Physical pixels per point.
+    /// Physical pixels per such point.
     pub pixels_per_point: f32,
+    /// How many points of the screen such a point takes: the type is this much larger.
+    pub scale: f32,
+    /// Nothing on the page can be clicked, so it offers nothing.
+    pub still: bool,
     /// Colours of code.
     pub highlights: &'a Highlighter,
     /// The message the slug belongs to.
@@ -81,6 +85,7 @@ impl Press<'_, '_> {
         self.surround(frame, &tops, &mut stick);
         let mut slug = stick.slug;
         set_ground(&mut slug, self.pixels_per_point);
+        enlarge::slug(&mut slug, self.scale);
         slug.bytes = slug.count_bytes();
         slug
     }
@@ -192,8 +197,15 @@ impl Press<'_, '_> {
     }
 
     /// Lays out a job. Empty text takes no place.
+    ///
+    /// Glyphs are set for the size they are printed at, and measured in points of type of
+    /// the usual size.
     pub fn galley(&mut self, job: LayoutJob) -> Arc<Galley> {
-        self.fonts.layout_job(job)
+        if self.scale == 1.0 {
+            return self.fonts.layout_job(job);
+        }
+        let galley = self.fonts.layout_job(enlarge::job(job, self.scale));
+        enlarge::galley(galley, 1.0 / self.scale)
     }
 
     /// Sets code or output that may be wider than the column: it wraps when `wraps`, else

@@ -68,14 +68,15 @@ pub struct Place {
 #[derive(Clone, Debug, Default)]
 pub struct Ruler {
     heights: Heights,
-    width: f32,
+    measure: Measure,
 }
 
 impl Ruler {
     /// The place at a distance from the first row's top, in points; none without rows.
     pub fn place(&mut self, y: f64, source: &dyn Source) -> Option<Place> {
-        let (rows, width) = (source.len(), self.width);
-        let estimate = |i: usize| if i < rows { estimate_row(&source.row(i), width) } else { 0.0 };
+        let (rows, measure) = (source.len(), self.measure);
+        let estimate =
+            |i: usize| if i < rows { estimate_row(&source.row(i), measure) } else { 0.0 };
         let (row, within) = self.heights.find(y, estimate);
         let height = self.heights.get(row, estimate);
         let part = if height > 0.0 { (within / height).clamp(0.0, 1.0) } else { 0.0 };
@@ -204,6 +205,24 @@ pub struct Sheet {
     /// The rows that were asked for last, and the state of the source then.
     wish: (u64, std::ops::Range<usize>),
     moves: u64,
+    kind: Kind,
+}
+
+/// What kind of page type is set for.
+#[derive(Clone, Copy, Debug)]
+struct Kind {
+    /// How much larger than usual type is.
+    scale: f32,
+    /// Nothing on the page can be clicked.
+    still: bool,
+}
+
+/// The column that heights are estimated for: its width in points of type, and how many
+/// points of the screen each takes.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(super) struct Measure {
+    width: f32,
+    scale: f32,
 }
 
 impl Default for Sheet {
@@ -235,6 +254,7 @@ impl Sheet {
             more: false,
             wish: (0, 0..0),
             moves: 0,
+            kind: Kind { scale: 1.0, still: false },
         }
     }
 
@@ -260,6 +280,33 @@ impl Sheet {
     pub fn hold(&mut self, id: SlugId, y: f32) {
         self.anchor = Anchor { message: id.message, key: id.key, offset: -f64::from(y) };
         self.following = false;
+    }
+
+    /// Sets all type this much larger than usual, from the next frame on. The place stays.
+    pub fn set_scale(&mut self, scale: f32) {
+        self.kind.scale = if scale.is_finite() { scale.clamp(0.25, 8.0) } else { 1.0 };
+    }
+
+    /// How much larger than usual type is.
+    #[must_use]
+    pub fn scale(&self) -> f32 {
+        self.kind.scale
+    }
+
+    /// A sheet for a page on which nothing can be clicked: it offers nothing to click.
+    #[must_use]
+    pub fn still(self) -> Self {
+        Self { kind: Kind { still: true, ..self.kind }, ..self }
+    }
+
+    fn measure(&self, width: f32) -> Measure {
+        let scale = self.kind.scale;
+        Measure { width: width / scale, scale }
+    }
+
+    /// The measure of the epoch.
+    fn measure_now(&self) -> Measure {
+        self.measure(self.epoch.width_pts as f32)
     }
 
     /// The reader's place.
@@ -317,13 +364,13 @@ impl Sheet {
     /// The heights of now, to measure a drag with.
     #[must_use]
     pub fn ruler(&self) -> Ruler {
-        Ruler { heights: self.heights.clone(), width: self.epoch.width_pts as f32 }
+        Ruler { heights: self.heights.clone(), measure: self.measure_now() }
     }
 
     /// Top and bottom of a row in points from the first row's top, partly estimated.
     pub fn row_span(&mut self, row: usize, source: &dyn Source) -> (f64, f64) {
-        let width = self.epoch.width_pts as f32;
-        let estimate = |i: usize| estimate_row(&source.row(i), width);
+        let measure = self.measure_now();
+        let estimate = |i: usize| estimate_row(&source.row(i), measure);
         let top = self.heights.top(row, estimate);
         (top, top + self.heights.get(row, estimate))
     }
@@ -331,7 +378,7 @@ impl Sheet {
     /// Brings an overview of all rows up to date, in steps of bounded work. False while
     /// there is more to do.
     pub fn overlook(&self, strip: &mut Strip, source: &dyn Source, track: Track) -> bool {
-        strip.update(&self.heights, source, self.epoch.width_pts as f32, track)
+        strip.update(&self.heights, source, self.measure_now(), track)
     }
 
     /// Lays out one frame.
@@ -396,27 +443,29 @@ impl Sheet {
         let epoch = Epoch {
             width_pts: page.width.round() as u32,
             pixels_per_point: page.pixels_per_point,
+            scale: self.kind.scale,
             palette: page.palette.id,
             atlas: self.canary.resets(page.fonts),
         };
         let changed = epoch != self.epoch;
-        let is_same_width = epoch.width_pts == self.epoch.width_pts;
+        let is_same_width =
+            epoch.width_pts == self.epoch.width_pts && epoch.scale == self.epoch.scale;
         let fraction = changed.then(|| self.anchor_fraction()).flatten();
         if changed {
             self.cache.clear();
-            let ratio = estimate_ratio(page.width);
+            let ratio = estimate_ratio(self.measure(page.width));
             #[expect(clippy::iter_over_hash_type, reason = "each is changed by itself")]
             for composed in self.composed.values_mut() {
                 composed.heights = estimated(&composed.specs, ratio);
             }
         }
         self.epoch = epoch;
-        self.take_in_rows(source, page.width, is_same_width);
+        self.take_in_rows(source, self.measure(page.width), is_same_width);
         fraction
     }
 
     /// Rows behind the others leave what is known of these as it is.
-    fn take_in_rows(&mut self, source: &dyn Source, width: f32, is_same_width: bool) {
+    fn take_in_rows(&mut self, source: &dyn Source, measure: Measure, is_same_width: bool) {
         let (known, rows) = (self.heights.len(), source.len());
         let id = |row: usize| if row < rows { source.row(row).id } else { MessageId::default() };
         let goes_on =
@@ -425,25 +474,25 @@ impl Sheet {
             return;
         }
         if goes_on {
-            let estimate = |row: usize| estimate_row(&source.row(row), width);
-            let of_chunk = |chunk| estimate_chunk(source, chunk, width);
+            let estimate = |row: usize| estimate_row(&source.row(row), measure);
+            let of_chunk = |chunk| estimate_chunk(source, chunk, measure);
             self.heights.extend(rows, estimate, of_chunk);
         } else {
             let moved = self.heights.moved() + self.heights.total();
             self.heights =
-                Heights::new(rows, |chunk| estimate_chunk(source, chunk, width)).after(moved);
-            self.note_measured(source, width);
+                Heights::new(rows, |chunk| estimate_chunk(source, chunk, measure)).after(moved);
+            self.note_measured(source, measure);
         }
         self.ends = (id(0), id(rows.saturating_sub(1)));
     }
 
     /// What was measured outlives new rows: only what nobody looked at is an estimate.
-    fn note_measured(&mut self, source: &dyn Source, width: f32) {
+    fn note_measured(&mut self, source: &dyn Source, measure: Measure) {
         #[expect(clippy::iter_over_hash_type, reason = "each is noted by itself")]
         for (id, composed) in &self.composed {
             if let Some(row) = source.index_of(*id) {
                 let total = composed.heights.total();
-                self.heights.set(row, total, |i| estimate_row(&source.row(i), width));
+                self.heights.set(row, total, |i| estimate_row(&source.row(i), measure));
             }
         }
     }
@@ -479,27 +528,27 @@ fn estimated(specs: &[Spec], ratio: f64) -> Fenwick {
 }
 
 /// How much taller text gets on a column that is narrower than estimates assume.
-fn estimate_ratio(width: f32) -> f64 {
-    f64::from(ESTIMATE_WIDTH / width.clamp(120.0, ESTIMATE_WIDTH)).sqrt()
+fn estimate_ratio(Measure { width, scale }: Measure) -> f64 {
+    f64::from(ESTIMATE_WIDTH / width.clamp(120.0, ESTIMATE_WIDTH)).sqrt() * f64::from(scale)
 }
 
-fn estimate_chunk(source: &dyn Source, chunk: usize, width: f32) -> f64 {
+fn estimate_chunk(source: &dyn Source, chunk: usize, measure: Measure) -> f64 {
     let range = chunk * CHUNK..((chunk + 1) * CHUNK).min(source.len());
     let (shown, lines) = source.estimate(range);
-    height_of(shown, lines, width)
+    height_of(shown, lines, measure)
 }
 
-/// The height that a row will have on a column of this width.
-pub(super) fn estimate_row(row: &RowInfo, width: f32) -> f64 {
+/// The height that a row will have on a column.
+pub(super) fn estimate_row(row: &RowInfo, measure: Measure) -> f64 {
     if matches!(row.group, GroupPlace::Follows { .. }) {
         return 0.0;
     }
-    height_of(1, u64::from(row.lines), width)
+    height_of(1, u64::from(row.lines), measure)
 }
 
 /// The height of so many rows that have so many lines.
-pub(super) fn height_of(rows: u64, lines: u64, width: f32) -> f64 {
-    (rows as f64 * 24.0 + lines as f64 * 23.0) * estimate_ratio(width)
+pub(super) fn height_of(rows: u64, lines: u64, measure: Measure) -> f64 {
+    (rows as f64 * 24.0 + lines as f64 * 23.0) * estimate_ratio(measure)
 }
 
 fn add(a: ToolTally, b: ToolTally) -> ToolTally {

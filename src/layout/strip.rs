@@ -14,7 +14,7 @@ use std::ops::Range;
 use crate::{
     layout::{
         heights::{CHUNK, Fenwick, Heights},
-        sheet::{estimate_row, height_of},
+        sheet::{Measure, estimate_row, height_of},
     },
     model::{Census, Censuses, MessageId, RowInfo, Source},
 };
@@ -31,6 +31,12 @@ const POINTS_MIN: f64 = 8.0;
 const SPARE: f64 = 1.005;
 /// Rows at the end that are looked at again whenever the source changed.
 const RECENT: usize = 64;
+
+/// Frames between two pictures while rows stray only a little, as they do under a reader
+/// who looks at them for the first time.
+const REST: u8 = 6;
+/// Cells that rows may stray meanwhile.
+const STRAY_MAX: f64 = 4.0;
 
 /// What a strip is drawn for.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -51,7 +57,7 @@ pub struct Strip {
     changed: Option<Range<usize>>,
     sums: Vec<Sum>,
     track: Track,
-    width: f32,
+    measure: Measure,
     /// Points of the conversation in a cell.
     per_cell: f64,
     /// How far rows had moved when this picture was begun.
@@ -64,6 +70,10 @@ pub struct Strip {
     /// The last chunk was added up as a whole.
     tail_is_whole: bool,
     whole: bool,
+    /// Frames since this picture was begun, up to [`REST`].
+    rested: u8,
+    /// The next picture waits until this one has rested.
+    waits: bool,
     /// The newest rows when they were looked at.
     recent: Vec<RowInfo>,
     looked_at: u64,
@@ -103,14 +113,14 @@ impl Strip {
     /// True while there is more to do.
     #[must_use]
     pub fn is_busy(&self) -> bool {
-        !self.sums.is_empty() && !self.whole
+        !self.sums.is_empty() && (!self.whole || self.waits)
     }
 
     pub(super) fn update(
         &mut self,
         heights: &Heights,
         source: &dyn Source,
-        width: f32,
+        measure: Measure,
         track: Track,
     ) -> bool {
         let rows = heights.len().min(source.len());
@@ -119,17 +129,27 @@ impl Strip {
             return true;
         }
         let first = source.row(0).id;
-        let is_other = (self.track, self.first) != (track, first) || self.width != width;
-        if is_other || self.whole && self.is_off(heights) || rows < self.next {
-            (self.track, self.width, self.first) = (track, width, first);
+        self.rested = self.rested.saturating_add(1).min(REST);
+        let is_other = (self.track, self.first) != (track, first) || self.measure != measure;
+        let strayed = self.strayed(heights);
+        let is_late = strayed > STRAY_MAX || strayed > 1.0 && self.rested == REST;
+        let is_off = self.whole && (is_late || self.is_off(heights));
+        if is_other || is_off || rows < self.next {
+            (self.track, self.measure, self.first) = (track, measure, first);
             self.begin(heights);
         } else if self.whole {
             self.begin_at_change(heights, source, rows);
         }
         if !self.whole {
-            Pass { strip: self, heights, source, width, rows }.go_on();
+            Pass { strip: self, heights, source, measure, rows }.go_on();
         }
-        self.whole
+        self.waits = self.strayed(heights) > 1.0;
+        self.whole && !self.waits
+    }
+
+    /// How far rows have moved since this picture was begun, in cells.
+    fn strayed(&self, heights: &Heights) -> f64 {
+        (heights.moved() - self.moved).abs() / self.per_cell
     }
 
     fn clear(&mut self) {
@@ -138,13 +158,12 @@ impl Strip {
         *self = Self { looked_at, cells, changed, whole: true, ..Self::default() };
     }
 
-    /// True when the picture does not stand where the rows do, or has no room for them.
+    /// True when the picture has no room for the rows, or too much.
     fn is_off(&self, heights: &Heights) -> bool {
         let needed = (heights.total() + self.track.foot) / self.per_cell;
         let room = self.track.cells as f64;
         let is_loose = self.per_cell > self.closest() && needed < room * 0.985;
-        let strayed = (heights.moved() - self.moved).abs();
-        needed > room || is_loose || strayed > self.per_cell
+        needed > room || is_loose
     }
 
     fn closest(&self) -> f64 {
@@ -157,7 +176,7 @@ impl Strip {
         self.moved = heights.moved();
         self.sums.clear();
         self.sums.resize(self.track.cells, Sum::default());
-        (self.next, self.from, self.whole) = (0, (0, 0), false);
+        (self.next, self.from, self.whole, self.rested) = (0, (0, 0), false, 0);
         self.tail_is_whole = false;
     }
 
@@ -218,7 +237,7 @@ struct Pass<'a> {
     strip: &'a mut Strip,
     heights: &'a Heights,
     source: &'a dyn Source,
-    width: f32,
+    measure: Measure,
     rows: usize,
 }
 
@@ -298,10 +317,10 @@ impl Pass<'_> {
         }
         match rows.len() {
             0 => 0.0,
-            1 => estimate_row(&self.source.row(rows.start), self.width),
+            1 => estimate_row(&self.source.row(rows.start), self.measure),
             _ => {
                 let census = self.source.census(rows);
-                height_of(u64::from(census.shown), census.all_lines(), self.width)
+                height_of(u64::from(census.shown), census.all_lines(), self.measure)
             }
         }
     }

@@ -3,6 +3,7 @@
 pub mod ansi;
 mod calls;
 mod code;
+pub mod secrets;
 pub mod tabs;
 mod tags;
 mod tail;

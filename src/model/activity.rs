@@ -215,8 +215,9 @@ impl Outline {
         self.begin(message.id, Last::Reply);
         self.stop.clone_from(&message.stop);
         self.error.clone_from(&message.error);
-        if message.model.is_some() {
-            self.model.clone_from(&message.model);
+        // A program that speaks in the model's place says so in brackets.
+        if let Some(model) = message.model.as_ref().filter(|model| !model.starts_with('<')) {
+            self.model = Some(Arc::clone(model));
         }
         if self.stop == Some(StopReason::Aborted) && self.error.is_none() {
             self.error = Some("the turn was stopped".into());

@@ -24,10 +24,9 @@ pub trait Reading: Send + Sync {
     /// True when all messages are in memory: then rows that did not change between two
     /// moments give the same pointer.
     fn is_resident(&self) -> bool;
-    /// False when the row as it is stored has no bytes that `sieve` lets through, so that
+    /// False when the row as it is stored has no bytes that the sieve lets through, so that
     /// it need not be read. Rows are cheapest to ask for in order.
-    fn passes(&self, row: usize, ahead: &mut ReadAhead, sieve: &dyn Fn(&[u8]) -> bool) -> bool {
-        let _ = (row, ahead, sieve);
+    fn passes(&self, _row: usize, _ahead: &mut ReadAhead, _sieve: &dyn Fn(&[u8]) -> bool) -> bool {
         true
     }
 }

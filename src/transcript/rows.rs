@@ -53,7 +53,7 @@ pub(super) fn build(records: &mut Vec<Record>, format: Format) -> (Rows, Builder
     let mut rows = Vec::new();
     match order {
         None => {
-            (0..records.len() as u32).for_each(|number| builder.take(records, &mut rows, number))
+            (0..records.len() as u32).for_each(|number| builder.take(records, &mut rows, number));
         }
         Some(order) => {
             order.into_iter().for_each(|number| builder.take(records, &mut rows, number));

@@ -64,6 +64,7 @@ impl Spool {
             state.push(line);
         }
         if state.bytes > state.limit_bytes {
+            state.sniff();
             state.drop_oldest();
         }
     }
@@ -100,15 +101,8 @@ impl Spool {
         if state.len == 0 {
             return Err(OpenError::Empty(name.to_owned()));
         }
-        let format = match state.format {
-            Some(format) => format,
-            None => {
-                let head = state.head();
-                let format = open::sniff(&head);
-                format.ok_or_else(|| OpenError::NotTranscript(name.to_owned()))?
-            }
-        };
-        state.format = Some(format);
+        state.sniff();
+        let format = state.format.ok_or_else(|| OpenError::NotTranscript(name.to_owned()))?;
         let agent_file = format == Format::ClaudeCode && open::begins_in_sidechain(&state.head());
         Ok(Transcript {
             path: name.to_owned(),
@@ -152,8 +146,16 @@ impl State {
     }
 
     fn push_left_out(&mut self) {
+        self.sniff();
         let record = self.record("A line was too long to be kept.");
         self.push(&record);
+    }
+
+    /// Tells the format, as long as its first lines are there.
+    fn sniff(&mut self) {
+        if self.format.is_none() {
+            self.format = open::sniff(&self.head());
+        }
     }
 
     /// Makes room for a quarter, and notes what went in a record at its end.

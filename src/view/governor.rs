@@ -114,7 +114,7 @@ pub(crate) fn wake(ui: &Ui, reason: Reason) {
 }
 
 /// Asks for a frame after a while.
-pub(crate) fn after(ui: &Ui, reason: Reason, delay: Duration) {
+pub fn after(ui: &Ui, reason: Reason, delay: Duration) {
     Governor::of(ui).request(ui, reason, delay);
 }
 

@@ -19,8 +19,10 @@ mod retained;
 pub mod rich;
 mod selection;
 pub mod servers;
+mod still;
 pub mod theme;
 mod transcript;
+pub mod wall;
 
 pub use find::{Finding, Strands};
 pub use reference::ReferenceView;

@@ -85,12 +85,12 @@ fn needs_all_targets(ui: &Ui) -> bool {
 }
 
 /// True while a screen reader or a test asks what is shown.
-fn is_read_aloud(ui: &Ui, id: Id) -> bool {
+pub(crate) fn is_read_aloud(ui: &Ui, id: Id) -> bool {
     ui.ctx().accesskit_node_builder(id, |_node| ()).is_some()
 }
 
 /// One node for each visible message, so that a screen reader can read what is shown.
-fn messages(ui: &Ui, geometry: Geometry, id: Id, placed: &[Placed]) {
+pub(crate) fn messages(ui: &Ui, geometry: Geometry, id: Id, placed: &[Placed]) {
     for group in placed.chunk_by(|a, b| a.row == b.row) {
         let (Some(first), Some(last)) = (group.first(), group.last()) else { continue };
         let corner = geometry.origin(first, ui.pixels_per_point());

@@ -106,7 +106,7 @@ pub struct TranscriptView {
     /// The prompt that is being answered where the reader is, in short.
     pub(crate) prompt: Option<(MessageId, String)>,
     /// Width of the column in the last frame.
-    width: f32,
+    pub(crate) width: f32,
     palette: Arc<Palette>,
     pub(crate) find: Find,
     unsettled: bool,
@@ -272,7 +272,8 @@ impl TranscriptView {
         self.sheet.is_following()
     }
 
-    /// Bytes held by the caches of laid-out slugs, code colours and pictures.
+    /// Bytes held by the caches of laid-out slugs, code colours and pictures, and by what
+    /// was found.
     #[must_use]
     pub fn cache_bytes(&self) -> usize {
         self.caches().iter().map(|(_, bytes)| bytes).sum()
@@ -280,9 +281,15 @@ impl TranscriptView {
 
     /// Bytes of each cache, by name.
     #[must_use]
-    pub fn caches(&self) -> [(&'static str, usize); 3] {
+    pub fn caches(&self) -> [(&'static str, usize); 4] {
         let slugs = self.sheet.cache_bytes();
-        [("slugs", slugs), ("colours", self.highlights.bytes()), ("pictures", self.images.bytes())]
+        let (colours, pictures) = (self.highlights.bytes(), self.images.bytes());
+        [
+            ("slugs", slugs),
+            ("colours", colours),
+            ("pictures", pictures),
+            ("found", self.find.bytes()),
+        ]
     }
 
     /// True when the last frame showed content wherever there is any.
@@ -324,7 +331,7 @@ impl TranscriptView {
         self.unsettled = true;
     }
 
-    fn follow_theme(&mut self, ui: &Ui) {
+    pub(crate) fn follow_theme(&mut self, ui: &Ui) {
         let dark = ui.visuals().dark_mode;
         if dark != self.palette.dark {
             let theme = if dark { egui::Theme::Dark } else { egui::Theme::Light };
@@ -332,7 +339,7 @@ impl TranscriptView {
         }
     }
 
-    fn lay_out(&mut self, ui: &Ui, source: &mut dyn Source, geometry: Geometry) {
+    pub(crate) fn lay_out(&mut self, ui: &Ui, source: &mut dyn Source, geometry: Geometry) {
         perf::scope!("lay_out");
         self.unsettled = false;
         self.visible =

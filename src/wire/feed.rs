@@ -333,7 +333,7 @@ impl Body {
                         each(FeedEvent::Record(event.data.into_bytes()));
                     }
                 }
-                fed.map_err(|_| too_long(each))?;
+                fed.map_err(|_too_large| too_long(each))?;
                 Ok(has_news)
             }
             Self::Lines(lines) => {
@@ -345,7 +345,7 @@ impl Body {
                         each(FeedEvent::Record(line.to_vec()));
                     }
                 });
-                fed.map_err(|_| too_long(each))?;
+                fed.map_err(|_too_large| too_long(each))?;
                 Ok(has_news)
             }
         }

@@ -23,8 +23,11 @@ const RESERVED_CRATES: &[(&str, &[&str], &str)] = &[
     ("wgpu", &["gpu", "app"], "only gpu knows pipelines"),
     ("tokio", &["wire", "store", "tools", "transcript", "engine", "app"], "the UI never waits"),
     ("reqwest", &["wire", "tools/mcp/"], "only wire knows HTTP, and the protocol of tool servers"),
+    ("notify", &["engine/watch/"], "one watcher for all"),
     ("pulldown_cmark", &["markdown"], "only markdown parses markdown"),
     ("egui_commonmark", &["view/", "app/"], "the reference renderer, not the transcript"),
+    ("grep_regex", &["engine", "tools"], "matching costs time, so it is asked for"),
+    ("grep_matcher", &["engine", "tools"], "matching costs time, so it is asked for"),
     ("webbrowser", &["view/link_gate.rs"], "only a click on a link leaves the program"),
 ];
 

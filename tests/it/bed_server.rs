@@ -47,7 +47,7 @@ impl Server {
     }
 
     /// Takes the next connection and answers it. Gives the request in lower case names.
-    pub(crate) fn answer(&mut self, answer: Answer) -> String {
+    pub(crate) fn answer(&mut self, answer: &Answer) -> String {
         let (mut stream, _) = self.listener.accept().expect("a connection");
         stream.set_read_timeout(Some(PATIENCE)).expect("a socket");
         stream.set_nodelay(true).expect("a socket");

@@ -14,7 +14,7 @@ use std::{
         atomic::{AtomicUsize, Ordering},
         mpsc::{Receiver, sync_channel},
     },
-    time::{Duration, Instant},
+    time::Duration,
 };
 
 use letterpress::{
@@ -23,6 +23,7 @@ use letterpress::{
         follow::{Config, Followed, Following, Notice, Wanted},
     },
     model::{Message, Part, activity::Link},
+    perf,
 };
 
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -64,13 +65,13 @@ impl Wall {
     /// Takes in what comes until something holds.
     #[track_caller]
     fn until(&mut self, what: &str, mut holds: impl FnMut(&mut Following) -> bool) {
-        let deadline = Instant::now() + PATIENCE;
+        let deadline = perf::now() + PATIENCE;
         loop {
             self.following.poll();
             if holds(&mut self.following) {
                 return;
             }
-            let Some(left) = deadline.checked_duration_since(Instant::now()) else { break };
+            let Some(left) = deadline.checked_duration_since(perf::now()) else { break };
             self.woken.recv_timeout(left.min(Duration::from_millis(20))).ok();
         }
         let state: Vec<_> =
@@ -124,7 +125,7 @@ fn words_of(message: &Message) -> String {
         match part {
             Part::Text(text) => words.push_str(&text.source),
             Part::ToolCall(call) => {
-                let result = call.result.as_ref().map_or("…".into(), |r| r.output.text.clone());
+                let result = call.result.as_ref().map_or("…", |result| &*result.output.text);
                 _ = write!(words, "[{} {result}]", call.name);
             }
             Part::Notice(notice) => _ = write!(words, "({})", notice.text.source),

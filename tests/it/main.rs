@@ -12,6 +12,7 @@ mod ansi;
 #[expect(clippy::string_slice, clippy::unwrap_used, reason = "a test may stop at its own data")]
 mod markdown;
 mod markup;
+mod secrets;
 mod tabs;
 
 // Files: transcripts, the thread that reads them, other formats, made-up histories.
@@ -50,11 +51,13 @@ mod find;
 mod governor;
 mod hud;
 mod images;
+mod kiosk;
 mod link_gate;
 mod minimap;
 mod reference;
 mod retained;
 mod theme;
+mod wall;
 mod window;
 
 // Commands: the command line, one turn, drawing and measuring without a window.

@@ -145,13 +145,13 @@ impl Tab {
     /// Bytes of each cache, by name.
     pub(super) fn caches(&self) -> Vec<(&'static str, usize)> {
         let Some(view) = self.shown() else { return Vec::new() };
-        let [slugs, colours, pictures] = view.caches();
+        let [slugs, colours, pictures, found] = view.caches();
         let pages = match &self.page {
             Page::Open(open) => open.0.cache_bytes(),
             // A conversation that goes on is held whole; it is no cache.
             Page::Live(_) | Page::Failed(_) => 0,
         };
-        vec![slugs, ("pages", pages), colours, pictures]
+        vec![slugs, ("pages", pages), colours, pictures, found]
     }
 
     /// What is on screen: slugs, or messages of the reference renderer.

@@ -39,7 +39,9 @@ pub struct Opened {
 /// How a folder becomes a workspace. Called on a thread that may wait, within the runtime of
 /// the engine; gives one sentence when it cannot be opened.
 #[derive(Clone)]
-pub struct Opener(Arc<dyn Fn(&Path, &Handle) -> Result<Opened, String> + Send + Sync>);
+pub struct Opener(Arc<Open>);
+
+type Open = dyn Fn(&Path, &Handle) -> Result<Opened, String> + Send + Sync;
 
 impl Opener {
     /// Opens folders in another way.

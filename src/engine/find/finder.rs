@@ -86,7 +86,8 @@ impl Finder {
     }
 
     /// Takes what was found since the last call. Never waits.
-    pub fn poll(&mut self) -> News {
+    #[must_use]
+    pub fn poll(&self) -> News {
         let mut state = self.desk.state.lock();
         let done = state.news.done;
         let news = std::mem::take(&mut state.news);

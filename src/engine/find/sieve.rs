@@ -2,12 +2,12 @@
 //!
 //! A record is JSON around markdown or a terminal's output, so the letters of a word need
 //! not stand side by side in it: `**b**old` shows `bold`. But what is taken out between two
-//! letters begins and ends with something that is neither a letter nor a space. So a word
+//! letters begins and ends with something that is no letter, digit or space. So a word
 //! can only be shown when the record holds it, or holds it in pieces that end and begin in
 //! such a way. Few other ways remain (escape sequences, backspaces, letters written by
 //! their number): a record that might use one of them passes.
 
-use memchr::memchr2_iter;
+use memchr::{memchr2, memchr2_iter, memchr3_iter};
 
 /// Letters of the needle that are looked at.
 const LETTERS_MAX: usize = 32;
@@ -45,21 +45,43 @@ impl Sieve {
 
     /// False when the record cannot show the word.
     pub(super) fn passes(&self, record: &[u8]) -> bool {
-        self.stands_in(record)
-            || self.has_twins && has_twin(record)
-            || self.stands_in_pieces(record)
-    }
-
-    fn stands_in(&self, record: &[u8]) -> bool {
+        let mut may_be_in_pieces = false;
         let letter = self.word[self.rarest];
-        memchr2_iter(letter, letter.to_ascii_uppercase(), record).any(|at| {
-            let from = at.checked_sub(self.rarest);
-            let found = from.and_then(|from| record.get(from..from + self.word.len()));
-            found.is_some_and(|found| found.eq_ignore_ascii_case(&self.word))
-        })
+        // The rarest letter leads to the word, or to a piece of it, or to nothing.
+        for at in memchr2_iter(letter, letter.to_ascii_uppercase(), record) {
+            match self.around(record, at) {
+                Around::Word => return true,
+                Around::Piece => may_be_in_pieces = true,
+                Around::Other => {}
+            }
+        }
+        match escapes(record) {
+            Special::Unfollowed => return true,
+            Special::Escape => may_be_in_pieces = true,
+            Special::None => {}
+        }
+        self.has_twins && has_twin(record) || may_be_in_pieces && self.stands_in_pieces(record)
     }
 
-    /// The word in pieces, or a way to write letters that is not followed here.
+    /// What the rarest letter is part of where it stands in a record.
+    fn around(&self, record: &[u8], at: usize) -> Around {
+        let (before, behind) = self.word.split_at(self.rarest);
+        let record_before = record.get(..at).unwrap_or_default();
+        let record_behind = record.get(at..).unwrap_or_default();
+        let left = same(before.iter().rev(), record_before.iter().rev());
+        let right = same(behind.iter(), record_behind.iter());
+        let is_whole = (left, right) == (before.len(), behind.len());
+        let ends_left =
+            left == before.len() || record_before.iter().rev().nth(left).is_some_and(is_break);
+        let ends_right = right == behind.len() || record_behind.get(right).is_some_and(is_break);
+        match (is_whole, ends_left && ends_right) {
+            (true, _) => Around::Word,
+            (false, true) => Around::Piece,
+            (false, false) => Around::Other,
+        }
+    }
+
+    /// The word stands in pieces, in their order.
     fn stands_in_pieces(&self, record: &[u8]) -> bool {
         let mut pieces = Pieces { word: &self.word, reached: 0 };
         let mut at = 0;
@@ -68,24 +90,53 @@ impl Sieve {
             if byte.is_ascii_alphabetic() {
                 let rest = record.get(at..).unwrap_or_default();
                 let length = rest.iter().take_while(|byte| byte.is_ascii_alphabetic()).count();
-                let run = rest.get(..length).unwrap_or_default();
-                let before_break = rest.get(length).is_some_and(|next| *next != b' ');
-                if pieces.take(run, behind_break, before_break) {
+                let letters = rest.get(..length).unwrap_or_default();
+                let before_break = rest.get(length).is_some_and(is_break);
+                if pieces.take(&Run { letters, behind_break, before_break }) {
                     return true;
                 }
                 at += length;
                 behind_break = false;
                 continue;
             }
-            match special(record, at) {
-                Special::Unfollowed => return true,
-                Special::Escape => at += 6,
-                Special::None => at += 1,
-            }
-            behind_break = *byte != b' ';
+            at += if matches!(special(record, at), Special::Escape) { 6 } else { 1 };
+            behind_break = is_break(byte);
         }
         false
     }
+}
+
+enum Around {
+    Word,
+    /// A piece that ends where a piece may end.
+    Piece,
+    Other,
+}
+
+/// How many letters from the beginning of both are the same, case aside.
+fn same<'b>(a: impl Iterator<Item = &'b u8>, b: impl Iterator<Item = &'b u8>) -> usize {
+    a.zip(b).take_while(|(a, b)| a.eq_ignore_ascii_case(b)).count()
+}
+
+/// Something that may be taken out can begin or end with this byte.
+fn is_break(byte: &u8) -> bool {
+    !byte.is_ascii_alphanumeric() && *byte != b' '
+}
+
+/// The ways of writing letters that a record uses.
+fn escapes(record: &[u8]) -> Special {
+    if memchr2(0x08, 0x1b, record).is_some() {
+        return Special::Unfollowed;
+    }
+    let mut found = Special::None;
+    for at in memchr3_iter(b'\\', b'&', 0xc2, record) {
+        match special(record, at) {
+            Special::Unfollowed => return Special::Unfollowed,
+            Special::Escape => found = Special::Escape,
+            Special::None => {}
+        }
+    }
+    found
 }
 
 /// How much of a word was met in pieces.
@@ -96,9 +147,18 @@ struct Pieces<'w> {
     reached: u32,
 }
 
+/// Letters that stand side by side, and whether something that may be taken out stands
+/// right before and right behind them.
+struct Run<'r> {
+    letters: &'r [u8],
+    behind_break: bool,
+    before_break: bool,
+}
+
 impl Pieces<'_> {
     /// Takes the next run of letters. True when it completes the word.
-    fn take(&mut self, run: &[u8], behind_break: bool, before_break: bool) -> bool {
+    fn take(&mut self, run: &Run<'_>) -> bool {
+        let Run { letters: run, behind_break, before_break } = *run;
         let mut reached = self.reached;
         let mut open = if behind_break { self.reached } else { 0 };
         while open != 0 {

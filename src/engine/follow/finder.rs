@@ -293,7 +293,7 @@ impl Finder {
             let most = self.room;
             self.warn(format!("more conversations than the {most} newest are not followed"))?;
         }
-        joining.into_iter().rev().try_for_each(|path| self.join(path))
+        joining.iter().rev().try_for_each(|path| self.join(path))
     }
 
     /// Lets the one go that was quiet for longest, when another is newer by far.
@@ -328,13 +328,13 @@ impl Finder {
         Ok(true)
     }
 
-    fn join(&mut self, path: PathBuf) -> Result<(), Gone> {
+    fn join(&mut self, path: &Path) -> Result<(), Gone> {
         let id = FollowId(self.next_id);
-        match Followed::file(id, path.clone(), &self.waker, self.config) {
+        match Followed::file(id, path.to_owned(), &self.waker, self.config) {
             Ok(followed) => {
                 self.next_id += 1;
                 self.found.followed += 1;
-                if let Some(file) = self.found.files.get_mut(&path) {
+                if let Some(file) = self.found.files.get_mut(path) {
                     file.followed = Some(id);
                 }
                 self.tell(News::Join(Box::new(followed)))

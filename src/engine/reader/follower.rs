@@ -226,7 +226,9 @@ impl Follower {
             // What was written to it before is still read.
             Standing::Replaced | Standing::Gone(_) => stand.transcript.extent(),
         };
-        if extent != stand.extent || stand.growth.start() < stand.transcript.first_byte() {
+        let has_more = extent.len > stand.growth.read_to();
+        let has_less = stand.growth.start() < stand.transcript.first_byte();
+        if extent != stand.extent || has_more || has_less {
             let is_same =
                 extent.len >= stand.growth.read_to() && stand.transcript.matches(&stand.print);
             if !is_same && let Ok(other) = (self.open)() {
@@ -404,7 +406,12 @@ impl Follower {
             self.window = wider.filter(|window| *window <= WINDOW_MAX);
             stand.rebuild_at = Some(perf::now());
         }
-        self.loader.serve(&stand.transcript, wish);
+        if stand.is_intact() {
+            self.loader.serve(&stand.transcript, wish);
+        } else {
+            // What is shown stays, and what is not there will come from the new content.
+            self.loader.mailbox.look();
+        }
     }
 
     /// Waits for the end of a last line that has none, or not any more.
@@ -414,7 +421,7 @@ impl Follower {
     }
 
     /// Says what is known of the conversation beside its rows.
-    fn tell(&mut self, stand: &mut Stand) {
+    fn tell(&self, stand: &mut Stand) {
         let mut outline = Outline::default();
         if self.how.outline {
             let Stand { recent, transcript, edition, .. } = stand;
@@ -438,6 +445,12 @@ impl Follower {
 const MARGIN: u64 = 256 * 1024;
 
 impl Stand {
+    /// True while the file still holds what is indexed.
+    fn is_intact(&self) -> bool {
+        self.transcript.extent().len >= self.growth.read_to()
+            && self.transcript.matches(&self.print)
+    }
+
     fn plan_rebuild(&mut self) {
         if self.rebuild_at.is_none() {
             self.rebuild_at = Some(perf::now() + self.rebuild_rest);

@@ -154,7 +154,7 @@ struct State {
     newest_ticket: u64,
     closed: bool,
     look: bool,
-    /// Where the first message that is shown begins.
+    /// Where the first message that is shown begins, unless the end is shown.
     shown_from: Option<u64>,
     fresh: bool,
     transcript: Option<Arc<Transcript>>,
@@ -223,9 +223,9 @@ impl Mailbox {
         true
     }
 
-    /// Says what is shown first.
-    pub(super) fn shows_from(&self, id: MessageId) {
-        self.state.lock().shown_from = Some(id.0 & OFFSET_MASK);
+    /// Says what is shown first; none when the end is.
+    pub(super) fn shows_from(&self, id: Option<MessageId>) {
+        self.state.lock().shown_from = id.map(|id| id.0 & OFFSET_MASK);
     }
 
     /// Asks to look whether the file has changed.
@@ -279,7 +279,7 @@ impl Mailbox {
         state.closed || state.newest_ticket > ticket
     }
 
-    /// Where the first message that is shown begins in the file.
+    /// Where the first message that is shown begins in the file, unless the end is shown.
     pub(super) fn shown_from(&self) -> Option<u64> {
         self.state.lock().shown_from
     }

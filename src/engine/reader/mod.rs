@@ -424,7 +424,8 @@ impl FileSource {
     /// Asks for a row that is on screen, before all that is only near it.
     fn ask_now(&mut self, row: usize) {
         let place = self.asked.rows.iter().position(|asked| *asked == row);
-        if place.is_some_and(|place| place < self.asked.urgent) {
+        let is_asked = place.is_some_and(|place| place < self.asked.urgent);
+        if is_asked || self.asked.urgent >= ASKED_MAX {
             return;
         }
         if let Some(place) = place {
@@ -561,9 +562,8 @@ impl Source for FileSource {
         let moved = rows != self.asked.near;
         if moved {
             self.asked.near = rows.clone();
-            if rows.start < edition.index.len() {
-                self.mailbox.shows_from(edition.row(rows.start).id);
-            }
+            let at_end = rows.end >= edition.index.len();
+            self.mailbox.shows_from((!at_end).then(|| edition.row(rows.start).id));
             self.asked.refused.clear();
             self.asked.rows.truncate(self.asked.urgent);
         }

@@ -115,16 +115,16 @@ impl Walk<'_, '_, '_> {
 
     /// The slug at a distance from the first row's top.
     fn at_height(&mut self, y: f64) -> (Cursor, f64) {
-        let (source, width) = (&*self.source, self.page.width);
-        let (row, within) = self.sheet.heights.find(y, |i| estimate_row(&source.row(i), width));
+        let (source, measure) = (&*self.source, self.sheet.measure(self.page.width));
+        let (row, within) = self.sheet.heights.find(y, |i| estimate_row(&source.row(i), measure));
         self.slug_within(row, within)
     }
 
     /// The slug at a part of a row's height.
     fn within_row(&mut self, row: usize, part: f64) -> (Cursor, f64) {
         self.compose(row);
-        let (source, width) = (&*self.source, self.page.width);
-        let height = self.sheet.heights.get(row, |i| estimate_row(&source.row(i), width));
+        let (source, measure) = (&*self.source, self.sheet.measure(self.page.width));
+        let height = self.sheet.heights.get(row, |i| estimate_row(&source.row(i), measure));
         self.slug_within(row, part * height)
     }
 
@@ -287,8 +287,8 @@ impl Walk<'_, '_, '_> {
     }
 
     fn top_of(&mut self, at: Cursor) -> f64 {
-        let (source, width) = (&*self.source, self.page.width);
-        let row = self.sheet.heights.top(at.row, |i| estimate_row(&source.row(i), width));
+        let (source, measure) = (&*self.source, self.sheet.measure(self.page.width));
+        let row = self.sheet.heights.top(at.row, |i| estimate_row(&source.row(i), measure));
         let within = self.composed(at.row).map_or(0.0, |composed| composed.heights.prefix(at.slug));
         row + within
     }
@@ -405,7 +405,7 @@ impl Walk<'_, '_, '_> {
             .unwrap_or_else(|_panic| compose::unshowable(id))
         });
         heights.truncate(from);
-        let ratio = estimate_ratio(self.page.width);
+        let ratio = estimate_ratio(self.sheet.measure(self.page.width));
         for spec in specs.iter().skip(from) {
             let known = SlugId { message: id, key: spec.key, look: spec.look };
             let set = self.sheet.cache.get(known).map(|slug| f64::from(slug.height));
@@ -478,8 +478,8 @@ impl Walk<'_, '_, '_> {
         if self.slug_count(at.row) == 0 {
             return 0.0;
         }
-        let (source, width) = (&*self.source, self.page.width);
-        self.sheet.heights.get(at.row, |i| estimate_row(&source.row(i), width))
+        let (source, measure) = (&*self.source, self.sheet.measure(self.page.width));
+        self.sheet.heights.get(at.row, |i| estimate_row(&source.row(i), measure))
     }
 
     /// The set slug at a cursor, from the cache or from the press.
@@ -517,8 +517,10 @@ impl Walk<'_, '_, '_> {
         let mut press = Press {
             fonts: self.page.fonts,
             palette: self.page.palette,
-            width: self.page.width,
-            pixels_per_point: self.page.pixels_per_point,
+            width: self.page.width / self.sheet.kind.scale,
+            pixels_per_point: self.page.pixels_per_point * self.sheet.kind.scale,
+            scale: self.sheet.kind.scale,
+            still: self.sheet.kind.still,
             highlights: self.page.highlights,
             message,
             is_open: &|fold, usual| folds.is_open(fold, usual),
@@ -540,7 +542,7 @@ impl Walk<'_, '_, '_> {
     }
 
     fn set_row_height(&mut self, row: usize, height: f64) {
-        let (source, width) = (&*self.source, self.page.width);
-        self.sheet.heights.set(row, height, |i| estimate_row(&source.row(i), width));
+        let (source, measure) = (&*self.source, self.sheet.measure(self.page.width));
+        self.sheet.heights.set(row, height, |i| estimate_row(&source.row(i), measure));
     }
 }

@@ -2,13 +2,15 @@
 
 use egui::{
     Align, Area, Button, Color32, FontFamily, FontId, Frame, Layout, Margin, Order, RichText, Role,
-    Stroke, TextEdit, Ui, WidgetInfo, pos2,
+    Stroke, TextEdit, Ui, WidgetInfo,
+    containers::menu::MenuButton,
+    pos2,
     text::{CCursor, CCursorRange},
     text_edit::TextEditState,
     vec2,
 };
 
-use super::{CHOICES, Find};
+use super::{CHOICES, Find, stepping::Way};
 use crate::{
     engine::find::NEEDLE_BYTES_MAX,
     layout::{Palette, face, icon},
@@ -29,7 +31,7 @@ const COUNT_WIDTH: f32 = 96.0;
 
 /// Shows the bar over the upper right corner of the column.
 pub(crate) fn bar_ui(view: &mut TranscriptView, ui: &Ui, geometry: Geometry, source: &dyn Source) {
-    if !view.find.is_open {
+    if !view.find.is_open() {
         return;
     }
     let palette = view.palette();
@@ -97,11 +99,12 @@ impl Find {
         ui.add(egui::Label::new(sign).selectable(false));
         self.field_ui(ui, palette, (room - BESIDE_FIELD).clamp(80.0, FIELD_WIDTH));
         count_ui(ui, palette, state);
+        ui.add_space(6.0);
         if icon_button(ui, icon::CARET_UP, "Previous match (Shift Enter)") {
-            self.wishes.step = Some(false);
+            self.wishes.step = Some(Way::Backward);
         }
         if icon_button(ui, icon::CARET_DOWN, "Next match (Enter)") {
-            self.wishes.step = Some(true);
+            self.wishes.step = Some(Way::Forward);
         }
         ui.add_space(4.0);
         let needle = &mut self.needle;
@@ -122,6 +125,7 @@ impl Find {
             .id(id)
             .frame(Frame::NONE)
             .margin(Margin::symmetric(6, 4))
+            .align(egui::Align2::LEFT_CENTER)
             .desired_width(width)
             .clip_text(true)
             .char_limit(NEEDLE_BYTES_MAX)
@@ -150,7 +154,8 @@ impl Find {
         let is_usual = self.strands == super::Strands::default();
         let color = if is_usual { palette.dim } else { palette.accent };
         let sign = icon_text(icon::LIST_CHECKS).color(color);
-        let menu = ui.menu_button(sign, |ui| {
+        let button = MenuButton::from_button(Button::new(sign).frame(false));
+        let menu = button.ui(ui, |ui| {
             for (strand, words) in CHOICES {
                 let mut on = self.strands.has(strand);
                 if ui.checkbox(&mut on, words).changed() {
@@ -159,8 +164,9 @@ impl Find {
             }
         });
         let name = "What is searched";
-        menu.response.widget_info(|| WidgetInfo::labeled(Role::Button, true, name));
-        menu.response.on_hover_text(name);
+        let (response, _) = menu;
+        response.widget_info(|| WidgetInfo::labeled(Role::Button, true, name));
+        response.on_hover_text(name);
     }
 
     fn has_wish(&self) -> bool {

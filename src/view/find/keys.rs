@@ -2,14 +2,14 @@
 
 use egui::{Event, Key, Modifiers, Popup, Ui};
 
-use super::Find;
+use super::{Bar, Find, stepping::Way};
 use crate::view::transcript::TranscriptView;
 
 /// Takes the keys that belong to finding.
 pub(crate) fn keys(view: &mut TranscriptView, ui: &Ui) {
     let find = &mut view.find;
     // A dialog has the keys while it is open.
-    if ui.ctx().memory(|memory| memory.top_modal_layer().is_some()) {
+    if find.bar == Bar::Forbidden || ui.ctx().memory(|memory| memory.top_modal_layer().is_some()) {
         return;
     }
     let pressed =
@@ -17,12 +17,12 @@ pub(crate) fn keys(view: &mut TranscriptView, ui: &Ui) {
     if pressed(Modifiers::COMMAND, Key::F) {
         find.wishes.open = true;
     }
-    for (modifiers, key, forward) in STEPS {
+    for (modifiers, key, way) in STEPS {
         if pressed(*modifiers, *key) {
-            find.step(*forward);
+            find.step(*way);
         }
     }
-    if !find.is_open {
+    if !find.is_open() {
         return;
     }
     let is_composing = ui.input(|input| input.events.iter().any(|e| matches!(e, Event::Ime(_))));
@@ -35,41 +35,41 @@ pub(crate) fn keys(view: &mut TranscriptView, ui: &Ui) {
         return;
     }
     // Shift first: without it the key matches either way.
-    for (modifiers, forward) in [(Modifiers::SHIFT, false), (Modifiers::NONE, true)] {
+    for (modifiers, way) in [(Modifiers::SHIFT, Way::Backward), (Modifiers::NONE, Way::Forward)] {
         if pressed(modifiers, Key::Enter) {
-            find.step(forward);
+            find.step(way);
         }
     }
-    for (key, toggle) in TOGGLES {
-        if pressed(Modifiers::ALT, *key) {
-            toggle(find);
+    let needle = &mut find.needle;
+    let toggles = [
+        (Key::C, &mut needle.match_case),
+        (Key::W, &mut needle.whole_word),
+        (Key::R, &mut needle.regex),
+    ];
+    for (key, on) in toggles {
+        if pressed(Modifiers::ALT, key) {
+            *on = !*on;
             // Some keyboards write a letter with this key.
             ui.input_mut(|input| input.events.retain(|event| !matches!(event, Event::Text(_))));
         }
     }
 }
 
-const STEPS: &[(Modifiers, Key, bool)] = &[
-    (Modifiers::SHIFT, Key::F3, false),
-    (Modifiers::NONE, Key::F3, true),
-    (Modifiers::COMMAND.plus(Modifiers::SHIFT), Key::G, false),
-    (Modifiers::COMMAND, Key::G, true),
-];
-
-const TOGGLES: &[(Key, fn(&mut Find))] = &[
-    (Key::C, |find| find.needle.match_case ^= true),
-    (Key::W, |find| find.needle.whole_word ^= true),
-    (Key::R, |find| find.needle.regex ^= true),
+const STEPS: &[(Modifiers, Key, Way)] = &[
+    (Modifiers::SHIFT, Key::F3, Way::Backward),
+    (Modifiers::NONE, Key::F3, Way::Forward),
+    (Modifiers::COMMAND.plus(Modifiers::SHIFT), Key::G, Way::Backward),
+    (Modifiers::COMMAND, Key::G, Way::Forward),
 ];
 
 impl Find {
     /// Wants the next hit or the one before; with a closed bar and nothing to look for, the
     /// bar.
-    fn step(&mut self, forward: bool) {
+    fn step(&mut self, way: Way) {
         if self.needle.text.is_empty() {
             self.wishes.open = true;
         } else {
-            self.wishes.step = Some(forward);
+            self.wishes.step = Some(way);
         }
     }
 }

@@ -30,7 +30,13 @@ use std::sync::Arc;
 use egui::{Id, Rect, Ui, vec2};
 
 pub use self::strands::Strands;
-use self::{asking::Asked, marks::Marks, results::Results, seek::Target, stepping::Step};
+use self::{
+    asking::Asked,
+    marks::Marks,
+    results::Results,
+    seek::Target,
+    stepping::{Step, Way},
+};
 pub(crate) use self::{
     bar::bar_ui,
     keys::keys,
@@ -47,7 +53,7 @@ use crate::{
 /// What is looked for, what was found, and where the reader was.
 #[derive(Default)]
 pub(crate) struct Find {
-    pub(crate) is_open: bool,
+    bar: Bar,
     pub(crate) needle: Needle,
     pub(crate) strands: Strands,
     wishes: Wishes,
@@ -79,13 +85,22 @@ pub(crate) struct Find {
     pub(crate) marks: Marks,
 }
 
+/// How the bar stands.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Bar {
+    #[default]
+    Closed,
+    Open,
+    /// It cannot be opened.
+    Forbidden,
+}
+
 /// What keys asked for since the last frame.
 #[derive(Debug, Default)]
 struct Wishes {
     open: bool,
     close: bool,
-    /// Forward or backward.
-    step: Option<bool>,
+    step: Option<Way>,
 }
 
 /// Who has the keyboard.
@@ -146,19 +161,24 @@ impl TranscriptView {
     /// Looks for something, as if it were typed.
     pub fn find(&mut self, needle: Needle) {
         self.find.needle = needle;
-        self.find.is_open = true;
+        self.find.bar = Bar::Open;
     }
 
-    /// Goes to the next hit, or to the one before.
-    pub fn find_next(&mut self, forward: bool) {
-        self.find.wishes.step = Some(forward);
+    /// Goes to the next hit.
+    pub fn find_next(&mut self) {
+        self.find.wishes.step = Some(Way::Forward);
+    }
+
+    /// Goes to the hit before.
+    pub fn find_previous(&mut self) {
+        self.find.wishes.step = Some(Way::Backward);
     }
 
     /// What the search in this view has come to; none while the bar is closed.
     #[must_use]
     pub fn finding(&self) -> Option<Finding> {
         let find = &self.find;
-        find.is_open.then(|| Finding {
+        find.is_open().then(|| Finding {
             hits: find.results.total(),
             messages: find.results.len(),
             current: find.current.map(|current| find.ordinal(current)),
@@ -166,6 +186,16 @@ impl TranscriptView {
             error: find.error.clone(),
             rows_read: find.finder.as_ref().map_or(0, Finder::rows_read),
         })
+    }
+
+    /// Whether Ctrl F and its like work here. They do unless said otherwise; a wall that
+    /// shows several conversations has nobody to type.
+    pub fn allow_find(&mut self, allowed: bool) {
+        self.find.bar = match (allowed, self.find.bar) {
+            (false, _) => Bar::Forbidden,
+            (true, Bar::Open) => Bar::Open,
+            (true, Bar::Closed | Bar::Forbidden) => Bar::Closed,
+        };
     }
 
     /// Takes the keys that belong to finding before anything else in the window does. Called
@@ -206,6 +236,15 @@ impl Find {
         self.results.hits_before(current.row) + u64::from(current.nth) + 1
     }
 
+    pub(crate) fn is_open(&self) -> bool {
+        self.bar == Bar::Open
+    }
+
+    /// Bytes of what was found.
+    pub(crate) fn bytes(&self) -> usize {
+        self.results.bytes() + self.coming.as_ref().map_or(0, Results::bytes)
+    }
+
     /// The hit that the reader is at, if it is in this message.
     pub(crate) fn here(&self, id: MessageId) -> Option<HitKey> {
         self.current.filter(|current| current.id == id).map(|current| current.key)
@@ -222,7 +261,7 @@ pub(crate) fn update(
 ) {
     let mut find = std::mem::take(&mut view.find);
     find.carry_out_wishes(view, ui, source);
-    if find.is_open {
+    if find.is_open() {
         find.note_moves(view);
         find.follow_rows(source);
         find.ask(view, ui, source);
@@ -238,7 +277,7 @@ pub(crate) fn update(
 pub(crate) fn mark(view: &mut TranscriptView, placed: &[Placed]) {
     let find = &mut view.find;
     match &find.query {
-        Some(query) if find.is_open && find.error.is_none() => {
+        Some(query) if find.is_open() && find.error.is_none() => {
             find.marks.follow(&view.sheet, placed, query, find.strands);
         }
         _ => find.marks.clear(),
@@ -254,14 +293,15 @@ impl Find {
             }
             self.open(view, ui);
         }
-        if let Some(forward) = step
+        if let Some(way) = step
             && !self.needle.text.is_empty()
         {
-            let was_open = self.is_open;
+            let was_open = self.is_open();
             if !was_open {
                 self.open(view, ui);
             }
-            self.step = Some(Step::to(forward, was_open && self.current.is_some()));
+            let has_current = was_open && self.current.is_some();
+            self.step = Some(if has_current { way.beside() } else { way.nearest() });
             // From here on the reader stays where he goes.
             self.origin = None;
         }
@@ -271,18 +311,18 @@ impl Find {
     }
 
     fn open(&mut self, view: &TranscriptView, ui: &Ui) {
-        if !self.is_open {
+        if !self.is_open() {
             self.focus.before = ui.ctx().memory(|memory| memory.focused());
             self.moves = view.sheet.moves();
             self.origin = Some(Origin::of(view));
         }
-        self.is_open = true;
+        self.bar = Bar::Open;
         self.focus.wanted = true;
     }
 
     /// Closes the bar and gives the keyboard back.
     fn close(&mut self, view: &mut TranscriptView, ui: &Ui) {
-        self.is_open = false;
+        self.bar = Bar::Closed;
         self.go_back(view);
         if let Some(finder) = &mut self.finder {
             finder.cancel();

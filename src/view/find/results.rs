@@ -60,6 +60,11 @@ impl Results {
         self.before.total() + self.after.total()
     }
 
+    /// Bytes on the heap.
+    pub(crate) fn bytes(&self) -> usize {
+        self.len() * (size_of::<Found>() + size_of::<u64>())
+    }
+
     /// Rows with hits.
     pub(crate) fn len(&self) -> usize {
         self.before.found.len() + self.after.found.len()

@@ -23,15 +23,34 @@ pub(super) enum Step {
     Before(usize),
 }
 
-impl Step {
-    /// A step forward or backward, from the current hit or from where the reader is.
-    pub(super) fn to(forward: bool, from_current: bool) -> Self {
-        match (forward, from_current) {
-            (true, true) => Self::Next,
-            (false, true) => Self::Previous,
-            (true, false) => Self::Nearest,
-            (false, false) => Self::NearestBefore,
+/// Which way to step.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Way {
+    Forward,
+    Backward,
+}
+
+impl Way {
+    /// The step from where the reader is.
+    pub(super) fn nearest(self) -> Step {
+        match self {
+            Self::Forward => Step::Nearest,
+            Self::Backward => Step::NearestBefore,
         }
+    }
+
+    /// The step from the current hit.
+    pub(super) fn beside(self) -> Step {
+        match self {
+            Self::Forward => Step::Next,
+            Self::Backward => Step::Previous,
+        }
+    }
+}
+
+impl Step {
+    fn way(self) -> Way {
+        if self.is_forward() { Way::Forward } else { Way::Backward }
     }
 
     fn is_forward(self) -> bool {
@@ -52,10 +71,10 @@ impl Find {
             }
             return;
         }
-        let step = self.from_where_the_reader_is(step, view);
+        let step = self.as_the_reader_means(step, view);
         let found = match step {
-            Step::Nearest | Step::NearestBefore => self.from_place(step, view, source),
-            Step::Next | Step::Previous => self.from_current(step, source),
+            Step::Nearest | Step::NearestBefore => self.nearest(step, view, source),
+            Step::Next | Step::Previous => self.beside_current(step, source),
             Step::Behind(row) => {
                 let here = usize::from(self.results.at_row(row).is_some());
                 self.forward(self.results.reach(row) + here)
@@ -69,11 +88,11 @@ impl Find {
     }
 
     /// Whoever scrolled away from the current hit goes on from where he is.
-    fn from_where_the_reader_is(&self, step: Step, view: &TranscriptView) -> Step {
+    fn as_the_reader_means(&self, step: Step, view: &TranscriptView) -> Step {
         if !matches!(step, Step::Next | Step::Previous) {
             return step;
         }
-        let Some(current) = self.current else { return Step::to(step.is_forward(), false) };
+        let Some(current) = self.current else { return step.way().nearest() };
         let is_seen = || {
             let mut placed = view.visible.placed.iter();
             placed.any(|place| {
@@ -81,10 +100,10 @@ impl Find {
                     && self.marks.of(place.id).iter().any(|mark| mark.key == current.key)
             })
         };
-        if self.has_strayed && !is_seen() { Step::to(step.is_forward(), false) } else { step }
+        if self.has_strayed && !is_seen() { step.way().nearest() } else { step }
     }
 
-    fn from_place(
+    fn nearest(
         &mut self,
         step: Step,
         view: &TranscriptView,
@@ -103,7 +122,7 @@ impl Find {
         if step.is_forward() { self.forward(index) } else { self.backward(index) }
     }
 
-    fn from_current(&mut self, step: Step, source: &dyn Source) -> Option<(Found, Pick)> {
+    fn beside_current(&mut self, step: Step, source: &dyn Source) -> Option<(Found, Pick)> {
         let current = self.current?;
         let row = source.index_of(current.id)?;
         let (index, here) = (self.results.reach(row), self.results.at_row(row));

@@ -45,6 +45,8 @@ struct Pending {
     /// Data lines, each followed by LF; empty when there were none.
     data: String,
     id: String,
+    /// The id as of the last event that was whole.
+    whole_id: String,
     retry_ms: Option<u64>,
     stray: String,
     too_large: bool,
@@ -82,10 +84,10 @@ impl SseFramer {
         self.event.take()
     }
 
-    /// The last event id so far, of events without data too.
+    /// The id of the last whole event that had one, of those without data too.
     #[must_use]
     pub fn last_id(&self) -> &str {
-        &self.event.id
+        &self.event.whole_id
     }
 
     /// The pause before reconnecting that the server asked for last, in milliseconds. A
@@ -108,6 +110,7 @@ impl Pending {
             line = line.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(line);
         }
         if line.is_empty() {
+            self.id.clone_into(&mut self.whole_id);
             out.extend(self.take().map(SseFrame::Event));
             return;
         }

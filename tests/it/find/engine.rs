@@ -95,7 +95,7 @@ fn finder() -> Finder {
 }
 
 /// Takes what comes until the search is over.
-fn all(finder: &mut Finder) -> Vec<Found> {
+fn all(finder: &Finder) -> Vec<Found> {
     let mut found = Vec::new();
     until(finder, |news| {
         found.extend(news.found.iter().copied());
@@ -104,7 +104,7 @@ fn all(finder: &mut Finder) -> Vec<Found> {
     found
 }
 
-fn until(finder: &mut Finder, mut meets: impl FnMut(&News) -> bool) {
+fn until(finder: &Finder, mut meets: impl FnMut(&News) -> bool) {
     for _ in 0..20_000 {
         if meets(&finder.poll()) {
             return;
@@ -123,7 +123,7 @@ fn rows_come_from_where_the_reader_is() {
     let made = Made::new(10, every_third);
     let mut finder = finder();
     finder.ask(request(&made, "needle", 5));
-    let found = all(&mut finder);
+    let found = all(&finder);
     let rows: Vec<u32> = found.iter().map(|found| found.row).collect();
     assert_eq!(rows, [6, 9, 0, 3]);
     assert!(found.iter().all(|found| found.hits == 2));
@@ -142,7 +142,7 @@ fn another_needle_ends_the_search_behind_the_row_that_is_read() {
     let other = Made::new(3, |_| "needle in another stack".to_owned());
     finder.ask(request(&other, "stack", 0));
     made.shut_at(None);
-    let found = all(&mut finder);
+    let found = all(&finder);
     assert_eq!(found.len(), 3, "nothing of the first search is among it");
     assert_eq!(made.read(), 51, "the row that was being read is the last");
     assert_eq!(finder.rows_read(), 54);
@@ -182,7 +182,7 @@ fn results_that_nobody_takes_are_bounded() {
         std::thread::park_timeout(Duration::from_millis(200));
     }
     assert!(last < 20_000, "{last} rows were read ahead");
-    assert_eq!(all(&mut finder).len(), 60_000);
+    assert_eq!(all(&finder).len(), 60_000);
 }
 
 #[test]
@@ -193,7 +193,7 @@ fn a_needle_that_cannot_be_looked_for_is_said() {
     bad.needle.regex = true;
     finder.ask(bad);
     let mut error = None;
-    until(&mut finder, |news| {
+    until(&finder, |news| {
         error = error
             .take()
             .or_else(|| news.query.as_ref().and_then(|query| query.as_ref().err().cloned()));
@@ -215,7 +215,7 @@ fn a_panic_costs_its_message() {
             own(message, each);
         });
     finder.ask(Request { words, ..request(&made, "needle", 0) });
-    let rows: Vec<u32> = all(&mut finder).iter().map(|found| found.row).collect();
+    let rows: Vec<u32> = all(&finder).iter().map(|found| found.row).collect();
     assert_eq!(rows, [0, 6]);
 }
 
@@ -278,6 +278,6 @@ fn an_empty_pattern_finds_nothing() {
     let made = Made::new(5, every_third);
     let mut finder = finder();
     finder.ask(request(&made, "", 0));
-    assert_eq!(all(&mut finder), []);
+    assert_eq!(all(&finder), []);
     assert!(Query::new(&Needle::default(), None).is_ok());
 }

@@ -250,3 +250,25 @@ fn another_needle_begins_again() {
     assert_eq!(wrong.error.as_deref(), Some("unclosed group"));
     assert_eq!(bench.find("needle").error, None);
 }
+
+/// What is selected is what is looked for.
+#[test]
+fn the_selected_word_becomes_the_needle() {
+    let mut bench = Bench::of(stack(30));
+    bench.find("another");
+    let (_, rect) = bench.here().expect("on screen");
+    // The column is centred in the window; a double click takes the word under it.
+    let at = egui::pos2(8.0 + (900.0 - 16.0 - 12.0 - 760.0) / 2.0, 8.0) + rect.center().to_vec2();
+    bench.press(Modifiers::NONE, Key::Escape);
+    for _ in 0..2 {
+        for pressed in [true, false] {
+            let (button, modifiers) = (egui::PointerButton::Primary, Modifiers::NONE);
+            bench.0.event(egui::Event::PointerMoved(at));
+            bench.0.event(egui::Event::PointerButton { pos: at, button, pressed, modifiers });
+        }
+        bench.0.run_steps(1);
+    }
+    bench.0.key_press_modifiers(Modifiers::COMMAND, Key::F);
+    let finding = bench.settle();
+    assert_eq!((finding.hits, finding.messages), (3, 3), "{finding:?}");
+}

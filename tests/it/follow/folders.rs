@@ -4,7 +4,7 @@ use std::{
     ffi::{OsStr, OsString},
     fs,
     path::{Path, PathBuf},
-    time::{Duration, SystemTime},
+    time::Duration,
 };
 
 use letterpress::engine::follow::{Config, FollowError, Following, Notice, Wanted, agent_folders};
@@ -16,8 +16,9 @@ fn names(following: &mut Following) -> Vec<String> {
 }
 
 fn written_before(path: &Path, secs: u64) {
-    let then = SystemTime::now() - Duration::from_secs(secs);
-    fs::File::open(path).unwrap().set_modified(then).unwrap();
+    let file = fs::File::open(path).expect("a file");
+    let written = file.metadata().and_then(|metadata| metadata.modified()).expect("a time");
+    file.set_modified(written - Duration::from_secs(secs)).expect("a time");
 }
 
 #[test]

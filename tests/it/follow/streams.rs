@@ -35,7 +35,8 @@ fn piped(config: Config) -> (Wall, SyncSender<Vec<u8>>) {
     let (pipe, end) = sync_channel(16);
     let (waker, woken, wakes) = waker();
     let input = move || Box::new(Pipe(end, Vec::new())) as Box<dyn Read + Send>;
-    let following = Following::start_with(vec![Wanted::Stdin], input, waker, config).unwrap();
+    let following = Following::start_with(vec![Wanted::Stdin], input, waker, config);
+    let following = following.expect("something to follow");
     (Wall { following, woken, wakes }, pipe)
 }
 
@@ -97,7 +98,7 @@ fn quick() -> Config {
 }
 
 fn at(server: &Server) -> Wall {
-    Wall::of(vec![Wanted::Url(server.url("/feed").parse().unwrap())], quick())
+    Wall::of(vec![Wanted::Url(server.url("/feed").parse().expect("an address"))], quick())
 }
 
 fn event(id: &str, data: &str) -> Vec<u8> {
@@ -108,7 +109,7 @@ fn event(id: &str, data: &str) -> Vec<u8> {
 fn events_that_break_off_go_on_from_the_last_one() {
     let mut server = Server::new();
     let mut wall = at(&server);
-    server.answer(Answer::head(200, "content-type: text/event-stream\r\n"));
+    server.answer(&Answer::head(200, "content-type: text/event-stream\r\n"));
     server.send(b"retry: 15\n");
     server.send(&event("1", HEADER));
     server.send(&event("2", &prompt("one", "", "one")));
@@ -118,7 +119,7 @@ fn events_that_break_off_go_on_from_the_last_one() {
     server.reset();
     wall.until("it is lost", |f| f.conversations().all(|one| is_lost(one)));
     assert_eq!(wall.said(), "one", "what came stays");
-    let request = server.answer(Answer::head(200, "content-type: text/event-stream\r\n"));
+    let request = server.answer(&Answer::head(200, "content-type: text/event-stream\r\n"));
     assert!(request.contains("last-event-id: 2\r\n"), "{request}");
     wall.until("it is live", |f| f.conversations().all(|one| *one.link() == Link::Live));
     server.send(&torn);
@@ -132,7 +133,7 @@ fn events_that_come_again_are_shown_once() {
     let mut wall = at(&server);
     let all = [HEADER.to_owned(), prompt("one", "", "one"), prompt("two", "one", "two")];
     for round in 0..3 {
-        server.answer(Answer::head(200, "content-type: text/event-stream\r\n"));
+        server.answer(&Answer::head(200, "content-type: text/event-stream\r\n"));
         for line in &all {
             server.send(format!(": alive\n\ndata: {}\n\n", line.trim_end()).as_bytes());
         }
@@ -141,7 +142,7 @@ fn events_that_come_again_are_shown_once() {
         server.close();
         wall.until("it is lost", |f| f.conversations().all(|one| is_lost(one)));
     }
-    server.answer(Answer::head(200, "content-type: text/event-stream\r\n"));
+    server.answer(&Answer::head(200, "content-type: text/event-stream\r\n"));
     for line in &all {
         server.send(format!("data: {}\n\n", line.trim_end()).as_bytes());
     }
@@ -155,12 +156,12 @@ fn lines_are_asked_for_from_where_they_ended() {
     let mut server = Server::new();
     let mut wall = at(&server);
     let first = session(&["one"]);
-    server.answer(Answer::whole(200, "", first.as_bytes()));
+    server.answer(&Answer::whole(200, "", first.as_bytes()));
     wall.until_said("one");
     let from = first.len() - 64;
     let more = format!("{first}{}", prompt("two", "one", "two"));
     let range = format!("content-range: bytes {from}-{}/{}\r\n", more.len() - 1, more.len());
-    let request = server.answer(Answer::whole(206, &range, &more.as_bytes()[from..]));
+    let request = server.answer(&Answer::whole(206, &range, &more.as_bytes()[from..]));
     assert!(request.contains(&format!("range: bytes={from}-\r\n")), "{request}");
     wall.until_said("one two");
     assert_eq!(*wall.only().link(), Link::Live, "an end of lines is no loss");
@@ -168,8 +169,8 @@ fn lines_are_asked_for_from_where_they_ended() {
     let other = session(&["alpha", "beta", "gamma"]);
     let from = more.len() - 64;
     let range = format!("content-range: bytes {from}-{}/{}\r\n", other.len() - 1, other.len());
-    server.answer(Answer::whole(206, &range, &other.as_bytes()[from..]));
-    let request = server.answer(Answer::whole(200, "", other.as_bytes()));
+    server.answer(&Answer::whole(206, &range, &other.as_bytes()[from..]));
+    let request = server.answer(&Answer::whole(200, "", other.as_bytes()));
     assert!(!request.contains("range:"), "{request}");
     wall.until("the new words", |f| f.conversations().all(|one| said(one).contains("gamma")));
 }
@@ -178,9 +179,9 @@ fn lines_are_asked_for_from_where_they_ended() {
 fn a_server_without_ranges_sends_all_again() {
     let mut server = Server::new();
     let mut wall = at(&server);
-    server.answer(Answer::whole(200, "", session(&["one"]).as_bytes()));
+    server.answer(&Answer::whole(200, "", session(&["one"]).as_bytes()));
     wall.until_said("one");
-    server.answer(Answer::whole(200, "", session(&["one", "two"]).as_bytes()));
+    server.answer(&Answer::whole(200, "", session(&["one", "two"]).as_bytes()));
     wall.until_said("one two");
     assert_eq!(wall.only().lines_read(), 3, "nothing twice");
 }
@@ -189,18 +190,18 @@ fn a_server_without_ranges_sends_all_again() {
 fn a_server_that_is_down_or_refuses_is_lost_until_it_is_back() {
     let mut server = Server::new();
     let mut wall = at(&server);
-    server.answer(Answer::whole(503, "", b"busy"));
+    server.answer(&Answer::whole(503, "", b"busy"));
     wall.until("it is lost", |f| f.conversations().all(|one| is_lost(one)));
     let Link::Lost { why, .. } = wall.only().link().clone() else { panic!("lost") };
     assert_eq!(&*why, "the server answers 503: Service Unavailable");
-    server.answer(Answer::whole(200, "content-type: text/html\r\n", b"<p>no</p>"));
-    server.answer(Answer::whole(302, "location: https://elsewhere.invalid/\r\n", b""));
+    server.answer(&Answer::whole(200, "content-type: text/html\r\n", b"<p>no</p>"));
+    server.answer(&Answer::whole(302, "location: https://elsewhere.invalid/\r\n", b""));
     wall.until("it has moved", |f| {
         f.conversations()
             .all(|one| matches!(one.link(), Link::Lost { why, .. } if why.contains("another host")))
     });
-    server.answer(Answer::whole(302, "location: /there\r\n", b""));
-    let request = server.answer(Answer::whole(200, "", session(&["one"]).as_bytes()));
+    server.answer(&Answer::whole(302, "location: /there\r\n", b""));
+    let request = server.answer(&Answer::whole(200, "", session(&["one"]).as_bytes()));
     assert!(request.starts_with("GET /there HTTP/1.1\r\n"), "{request}");
     wall.until_said("one");
     assert_eq!(*wall.only().link(), Link::Live);
@@ -213,7 +214,7 @@ fn secrets_of_an_address_are_not_shown() {
     let mut wall = Wall::of(vec![Wanted::Url(url.parse().unwrap())], quick());
     let only = wall.only();
     let shown = format!("{:?} {:?}", only.origin(), only.title());
-    assert!(!shown.contains("hush") && !shown.contains("me:"), "{shown}");
+    assert!(!shown.contains("hush") && !shown.contains("me@"), "{shown}");
     assert!(wall.following.watched().all(|place| !place.contains("hush")));
     io::stderr().flush().ok();
 }
