@@ -9,7 +9,7 @@ use letterpress::app::{
     export, profile, providers, render,
     shown::Letterpress,
     synth, watch,
-    window::{self, Start},
+    window::{self, Opener, Start},
 };
 
 #[global_allocator]
@@ -21,20 +21,24 @@ fn main() -> ExitCode {
         Err(code) => return code,
     };
     log(invocation.general.log);
-    match run(invocation.command) {
+    match run(invocation.command, &invocation.general) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => report(&error),
     }
 }
 
-fn run(command: Command) -> Result<()> {
+fn run(command: Command, general: &cli::General) -> Result<()> {
+    let opener = || Opener::of_settings(general.clone());
     match command {
         Command::Window { files } => {
             let chat = files.is_empty().then(cli::ProviderFlags::default);
-            window(Start { files, chat, ..Start::default() })
+            window(Start { files, chat, opener: opener(), ..Start::default() })
         }
-        Command::Chat(chat) => window(Start { chat: Some(chat.provider), ..Start::default() }),
-        Command::Ask(args) => ask::run(&args),
+        Command::Chat(cli::Chat { workspace, provider }) => {
+            let chat = Some(provider);
+            window(Start { chat, workspace, opener: opener(), ..Start::default() })
+        }
+        Command::Ask(args) => ask::run(&args, general),
         Command::Providers => print(&providers::run()?),
         Command::Render(args) => say_written(&render::run(&args, &Letterpress)?),
         Command::Export(args) => export::run(&args.into()).map(|_summary| ()),

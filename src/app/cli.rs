@@ -186,6 +186,9 @@ pub enum LogLevel {
 /// `letterpress chat`.
 #[derive(Args, Clone, Debug, Default, PartialEq, Eq)]
 pub struct Chat {
+    /// The folder that the model's tools work in; they ask first.
+    #[arg(long, value_name = "DIR")]
+    pub workspace: Option<PathBuf>,
     /// What answers.
     #[command(flatten)]
     pub provider: ProviderFlags,
@@ -209,6 +212,9 @@ pub struct Ask {
     /// Which tools the model may use.
     #[arg(long, value_enum, default_value_t = Tools::None)]
     pub tools: Tools,
+    /// The folder that its tools work in; otherwise the current one.
+    #[arg(long, value_name = "DIR")]
+    pub workspace: Option<PathBuf>,
     /// What answers.
     #[command(flatten)]
     pub provider: ProviderFlags,
@@ -216,9 +222,15 @@ pub struct Ask {
 
 /// Which tools a model may use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-#[expect(missing_docs, reason = "the names are the documentation")]
 pub enum Tools {
+    /// None.
     None,
+    /// All, but it may only look around by itself: the rest is asked about on the terminal,
+    /// and without one not done.
+    Ask,
+    /// All, within the folder; once it has read what others wrote it asks before commands
+    /// and requests.
+    Auto,
 }
 
 /// What answers a prompt, and how.

@@ -6,9 +6,10 @@ use crate::{
     layout::{
         Voice,
         compose::GroupSummary,
+        diff,
         flow::Flow,
         icon,
-        registry::{Body, Change, Registry, ToolCard},
+        registry::{Body, Change, FileDiff, Registry, ToolCard},
         spec::{Action, Content, Face, Fold, FoldKind, Ground, Label, Segment, Strand, Tone},
     },
     model::{Image, ImageData, Part, ToolCall, ToolResult, ToolState, ToolTally},
@@ -44,15 +45,19 @@ enum Place {
 
 fn call_lines(flow: &mut Flow<'_>, call: &Arc<ToolCall>, card: &ToolCard, place: Place) {
     let fold = flow.fold(FoldKind::Call);
-    let open = flow.is_open(fold, card.open);
+    // What was refused says so on its line.
+    let open = flow.is_open(fold, card.open && refusal(call).is_none());
     let ruled = place == Place::Row;
     let title = Label { ruled, ..header(call, card, fold, open) };
+    // What goes on may change under the same place.
+    flow.open_tail(call.state.is_live());
     flow.strand(Strand::Arguments, |flow| {
         flow.title(title);
         if open {
             flow.within(fold, |flow| body(flow, call, card));
         }
     });
+    flow.open_tail(false);
 }
 
 fn header(call: &ToolCall, card: &ToolCard, fold: Fold, open: bool) -> Label {
@@ -65,6 +70,9 @@ fn header(call: &ToolCall, card: &ToolCard, fold: Fold, open: bool) -> Label {
     if !card.detail.is_empty() {
         left.push(Segment::new(card.detail.as_str(), Face::Mono, Tone::Dim));
     }
+    if let Some(word) = last_word(call, card) {
+        left.push(Segment::new(word, Face::Caption, Tone::Dim));
+    }
     let right = notes(call, card);
     Label {
         spoken: spoken_fold(&format!("{} {} {}", card.title, card.detail, call.state.word()), open),
@@ -75,8 +83,46 @@ fn header(call: &ToolCall, card: &ToolCard, fold: Fold, open: bool) -> Label {
     }
 }
 
+/// How far a running call is, by its own words; a command shows its output instead.
+fn last_word(call: &ToolCall, card: &ToolCard) -> Option<String> {
+    let said = call.result.as_ref().filter(|_| call.state == ToolState::Running && !card.tail)?;
+    let line = said.output.text.lines().rev().find(|line| !line.trim().is_empty())?;
+    Some(line.trim().chars().take(120).collect())
+}
+
+/// Room for the longest time that a clock shows.
+const CLOCK_ROOM: &str =
+    "\u{a0}\u{a0}\u{a0}\u{a0}\u{a0}\u{a0}\u{a0}\u{a0}\u{a0}\u{a0}\u{a0}\u{a0}\u{a0}\u{a0}";
+
+/// State, clock and a way to stop it.
+fn running(call: &ToolCall) -> Vec<Segment> {
+    let stop = Segment {
+        action: Some(Action::Stop(Arc::clone(&call.id))),
+        ..Segment::new("Stop", Face::Caption, Tone::Err)
+    };
+    vec![
+        Segment::new(call.state.word(), Face::Caption, Tone::Accent),
+        Segment::new(CLOCK_ROOM, Face::Clock, Tone::Accent),
+        stop,
+    ]
+}
+
+/// Why a call was not run, in our own words to the model.
+fn refusal(call: &ToolCall) -> Option<String> {
+    let said = call.result.as_ref().filter(|_| call.state == ToolState::NotRun)?;
+    let why = said.output.text.strip_prefix("Not run: ")?.lines().next()?;
+    let why = why.trim_end_matches('.');
+    (why.chars().count() <= REASON_CHARS).then(|| format!("not run: {why}"))
+}
+
+/// Longer reasons are read in the open card.
+const REASON_CHARS: usize = 80;
+
 /// Result, state and time, right to left on the page.
 fn notes(call: &ToolCall, card: &ToolCard) -> Vec<Segment> {
+    if call.state == ToolState::Running {
+        return running(call);
+    }
     let mut words = Vec::new();
     if !card.note.is_empty() {
         words.push(card.note.clone());
@@ -90,7 +136,8 @@ fn notes(call: &ToolCall, card: &ToolCard) -> Vec<Segment> {
     let mut right = Vec::new();
     if call.state != ToolState::Ok {
         let (_, tone) = state_mark(call.state);
-        right.push(Segment::new(call.state.word(), Face::Caption, tone));
+        let word = refusal(call).unwrap_or_else(|| call.state.word().to_owned());
+        right.push(Segment::new(word, Face::Caption, tone));
     }
     if !words.is_empty() {
         right.push(Segment::new(words.join(" · "), Face::Caption, Tone::Faint));
@@ -117,10 +164,13 @@ fn body(flow: &mut Flow<'_>, call: &ToolCall, card: &ToolCard) {
         match piece {
             Body::Output => {
                 if let Some(result) = &call.result {
-                    output(flow, result, card.tail);
+                    let is_live = call.state == ToolState::Running;
+                    output(flow, result, if is_live { Window::Live } else { card.window() });
                 }
             }
-            Body::Diff(change) => difference(flow, change),
+            Body::Diff(change) => difference(flow, change, FoldKind::Rest),
+            Body::File(index, file) => file_body(flow, *index, file),
+            Body::Note(words) => quiet_line(flow, words),
             Body::Text(text) => text_body(flow, text),
             Body::Shaped(text) => flow.strand(Strand::Result, |flow| text_body(flow, text)),
             Body::Blocks(blocks) => {
@@ -154,14 +204,33 @@ pub fn orphan(flow: &mut Flow<'_>, result: &Arc<ToolResult>) {
         });
         if open {
             flow.within(fold, |flow| {
-                output(flow, result, false);
+                output(flow, result, Window::Head);
                 pictures(flow, &result.images);
             });
         }
     });
 }
 
-fn output(flow: &mut Flow<'_>, result: &Arc<ToolResult>, tail: bool) {
+/// Which lines of a long output are shown before the rest is asked for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Window {
+    /// The first.
+    Head,
+    /// The last.
+    Tail,
+    /// The last, while more is written.
+    Live,
+}
+
+impl ToolCard {
+    fn window(&self) -> Window {
+        if self.tail { Window::Tail } else { Window::Head }
+    }
+}
+
+/// A running call shows the last of its output, and goes on to do so.
+fn output(flow: &mut Flow<'_>, result: &Arc<ToolResult>, window: Window) {
+    let (tail, is_live) = (window != Window::Head, window == Window::Live);
     let shown = &result.output;
     let count = shown.lines.len();
     if count == 0 {
@@ -180,6 +249,10 @@ fn output(flow: &mut Flow<'_>, result: &Arc<ToolResult>, tail: bool) {
         (false, false) => 0..start(PREVIEW_LINES),
     };
     flow.inset(Ground::Code, 10.0, |flow| {
+        if is_live && shown.omitted > 0 {
+            flow.label(caption(format!("{} before this", bytes(shown.omitted)), Tone::Faint));
+            flow.gap(4.0);
+        }
         if windowed && tail {
             rest_line(flow, rest, count - PREVIEW_LINES, all);
             flow.gap(4.0);
@@ -193,7 +266,7 @@ fn output(flow: &mut Flow<'_>, result: &Arc<ToolResult>, tail: bool) {
             flow.gap(4.0);
             rest_line(flow, rest, count - PREVIEW_LINES, all);
         }
-        if shown.omitted > 0 {
+        if shown.omitted > 0 && !is_live {
             flow.gap(4.0);
             flow.label(caption(
                 format!("{} of this output are not shown", bytes(shown.omitted)),
@@ -212,9 +285,36 @@ fn rest_line(flow: &mut Flow<'_>, rest: Fold, hidden: usize, open: bool) {
     flow.label(Label { action: Some(Action::Toggle(rest)), ..caption(words, Tone::Accent) });
 }
 
-fn difference(flow: &mut Flow<'_>, change: &Arc<Change>) {
+/// Files of a change that are open at first.
+const FILES_OPEN: u16 = 3;
+
+fn file_body(flow: &mut Flow<'_>, index: u16, file: &FileDiff) {
+    let fold = flow.fold(FoldKind::File(index));
+    let open = flow.is_open(fold, index < FILES_OPEN);
+    let (added, removed) = diff::counts(&file.change.lines);
+    let mut left = vec![caret(open), Segment::new(file.name.as_str(), Face::Mono, Tone::Text)];
+    if !file.fate.is_empty() {
+        left.push(Segment::new(file.fate, Face::Caption, Tone::Dim));
+    }
+    flow.next_leaf();
+    flow.label(Label {
+        spoken: spoken_fold(&format!("{} {}", file.name, file.fate), open),
+        left,
+        right: vec![Segment::new(format!("+{added} −{removed}"), Face::Caption, Tone::Faint)],
+        action: Some(Action::Toggle(fold)),
+        ruled: true,
+    });
+    if open {
+        difference(flow, &file.change, FoldKind::FileRest(index));
+    }
+}
+
+fn difference(flow: &mut Flow<'_>, change: &Arc<Change>, rest: FoldKind) {
     let lines = &change.lines;
-    let rest = flow.fold(FoldKind::Rest);
+    if lines.is_empty() {
+        return quiet_line(flow, "(no line differs)");
+    }
+    let rest = flow.fold(rest);
     let windowed = lines.len() > BODY_LINES + PREVIEW_SLACK;
     let open = !windowed || flow.is_open(rest, false);
     let shown = if open { lines.len() } else { BODY_LINES };

@@ -112,6 +112,10 @@ fn place(
     let galley = press.galley(job);
     let width = galley.rect.width();
     let pos = vec2(if align == Align::RIGHT { x - width } else { x }, stick.y);
+    if segments.iter().any(|segment| segment.face == Face::Clock) {
+        let clock = ink::span_rects(&galley, &clocks(segments)).into_iter().next();
+        stick.slug.clock = clock.map(|(rect, _)| rect.translate(pos));
+    }
     for (rect, i) in ink::span_rects(&galley, &actions(segments)) {
         let Some(action) = segments.get(i).and_then(|segment| segment.action.clone()) else {
             continue;
@@ -154,7 +158,7 @@ fn format(press: &Press<'_, '_>, segment: &Segment) -> TextFormat {
         Face::Text => Voice::Interface,
         Face::Strong => Voice::InterfaceStrong,
         Face::Mono => Voice::Code,
-        Face::Caption => Voice::Caption,
+        Face::Caption | Face::Clock => Voice::Caption,
     };
     let mut format = face::format(voice, Style::PLAIN, false, press.palette);
     format.color = color;
@@ -163,11 +167,20 @@ fn format(press: &Press<'_, '_>, segment: &Segment) -> TextFormat {
 }
 
 fn actions(segments: &[Segment]) -> Vec<(Range<usize>, usize)> {
+    spans(segments, |segment| segment.action.is_some())
+}
+
+fn clocks(segments: &[Segment]) -> Vec<(Range<usize>, usize)> {
+    spans(segments, |segment| segment.face == Face::Clock)
+}
+
+/// The bytes of some segments in the text of the line, and their indices.
+fn spans(segments: &[Segment], is_meant: fn(&Segment) -> bool) -> Vec<(Range<usize>, usize)> {
     let mut at = 0;
     let mut spans = Vec::new();
     for (i, segment) in segments.iter().enumerate() {
         let end = at + one_line(&segment.text).len();
-        if segment.action.is_some() {
+        if is_meant(segment) {
             spans.push((at..end, i));
         }
         at = end;

@@ -3,11 +3,15 @@
 //! A renderer is a pure function from data to data. It decides what is said; the
 //! typesetter decides how, so a card from a host program looks like every other card.
 
-use std::{collections::HashMap, sync::Arc};
+use std::{
+    cell::RefCell,
+    collections::{HashMap, VecDeque},
+    sync::{Arc, Weak},
+};
 
 use crate::{
     layout::{Face, diff::DiffLine, tools},
-    model::{Block, Message, Part, ToolCall},
+    model::{Block, Message, Part, ToolCall, ToolResult},
 };
 
 /// How a tool call is shown.
@@ -44,6 +48,21 @@ pub enum Body {
     Shaped(Arc<str>),
     /// Markdown.
     Blocks(Arc<[Arc<Block>]>),
+    /// One of several files that were changed, under a line that opens and closes.
+    File(u16, FileDiff),
+    /// A quiet line.
+    Note(String),
+}
+
+/// How a file was changed.
+#[derive(Clone, Debug)]
+pub struct FileDiff {
+    /// Its path, and where it went.
+    pub name: String,
+    /// What happened to it as a whole: `new`, `deleted`, or nothing.
+    pub fate: &'static str,
+    /// Its lines.
+    pub change: Arc<Change>,
 }
 
 /// The lines of a difference and the texts they point into.
@@ -109,7 +128,7 @@ impl Registry {
     #[must_use]
     pub fn card(&self, call: &ToolCall) -> ToolCard {
         let own = self.tools.get(&*call.name).and_then(|renderer| renderer(call));
-        own.unwrap_or_else(|| tools::card(call))
+        own.unwrap_or_else(|| tools::card(call, &changes(call)))
     }
 
     /// The parts to show for a message, when its role has a renderer that knows it.
@@ -117,4 +136,35 @@ impl Registry {
     pub fn parts(&self, message: &Message) -> Option<Vec<Part>> {
         self.roles.get(message.role.name()).and_then(|renderer| renderer(message))
     }
+}
+
+/// Results whose changes are kept as they were compared, by each thread that asks.
+const COMPARED: usize = 16;
+
+type Compared = VecDeque<(Weak<ToolResult>, Arc<[FileDiff]>)>;
+
+thread_local! {
+    /// The changes that results tell of, compared once: a message that goes on is composed
+    /// anew with every word of it.
+    static CHANGES: RefCell<Compared> = const { RefCell::new(VecDeque::new()) };
+}
+
+fn changes(call: &ToolCall) -> Arc<[FileDiff]> {
+    match call.result.as_ref().filter(|result| tools::tells_changes(result)) {
+        Some(result) => CHANGES.with_borrow_mut(|kept| compared(kept, result)),
+        None => Arc::default(),
+    }
+}
+
+fn compared(kept: &mut Compared, result: &Arc<ToolResult>) -> Arc<[FileDiff]> {
+    let known = kept.iter().find(|(of, _)| std::ptr::eq(of.as_ptr(), Arc::as_ptr(result)));
+    if let Some((_, changes)) = known {
+        return Arc::clone(changes);
+    }
+    let changes: Arc<[FileDiff]> = tools::changes(result).into();
+    kept.push_back((Arc::downgrade(result), Arc::clone(&changes)));
+    if kept.len() > COMPARED {
+        kept.pop_front();
+    }
+    changes
 }

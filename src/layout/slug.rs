@@ -33,6 +33,8 @@ pub struct Slug {
     pub targets: Vec<Target>,
     /// Pictures.
     pub pictures: Vec<Picture>,
+    /// Where the view paints how long a call runs.
+    pub clock: Option<Rect>,
     /// The part that is wider than the column and scrolls sideways.
     pub wide: Option<Wide>,
     /// Highlighting that was asked for and had not arrived.

@@ -264,6 +264,8 @@ pub enum Face {
     Strong,
     Mono,
     Caption,
+    /// Room for a clock that the view paints: what it shows changes without a new layout.
+    Clock,
 }
 
 /// What a click does.
@@ -277,6 +279,8 @@ pub enum Action {
     Copy(Arc<str>),
     /// Turns the wrapping of a block on or off.
     Wrap(Fold),
+    /// Stops the running call of this id.
+    Stop(Arc<str>),
 }
 
 /// Something that opens and closes. Stable for as long as the message lives.
@@ -307,6 +311,10 @@ pub enum FoldKind {
     Notice,
     /// Wrapping of a code block, by its leaf.
     Wrap(u32),
+    /// The difference of one of several files, by its index.
+    File(u16),
+    /// The lines of it that are not shown at first.
+    FileRest(u16),
 }
 
 impl Segment {
@@ -368,6 +376,20 @@ impl Content {
             && let BlockKind::Code { text, closed, .. } = &at.block().kind
         {
             (text.get(range.start as usize..range.end as usize), closed).hash(hasher);
+        }
+        if let Self::Output(result, range) = self {
+            let output = &result.output;
+            let text = output.text.get(range.start as usize..range.end as usize);
+            (text, output.runs.len()).hash(hasher);
+        }
+        if let Self::Diff(change, range) = self {
+            let lines = change.lines.get(range.start as usize..range.end as usize);
+            for line in lines.unwrap_or_default() {
+                line.text(&change.old, &change.new).hash(hasher);
+            }
+        }
+        if let Self::Plain(text, range, _) = self {
+            text.get(range.start as usize..range.end as usize).hash(hasher);
         }
     }
 

@@ -9,21 +9,27 @@ use crate::{
         Face,
         diff::{self, DiffKind},
         icon,
-        registry::{Body, Change, ToolCard},
+        registry::{Body, Change, FileDiff, ToolCard},
     },
-    model::{LowStakes, ToolCall, ToolState},
+    model::{LowStakes, ToolCall, ToolResult, ToolState},
+    tools::policy,
 };
 
 /// Text of arguments or results that is pretty-printed, at most this many bytes.
 const JSON_MAX: usize = 256 * 1024;
 /// Bytes of the replacements of one call that are compared.
 const EDITS_MAX: usize = 128 * 1024;
+/// Files of one call whose changes are shown.
+const FILES_MAX: usize = 200;
 /// Lines of context around a change.
 const DIFF_CONTEXT: usize = 3;
 
-/// The card of a call of any tool.
+/// The card of a call of any tool; `changes` is what its result tells of changed files.
 #[must_use]
-pub fn card(call: &ToolCall) -> ToolCard {
+pub fn card(call: &ToolCall, changes: &Arc<[FileDiff]>) -> ToolCard {
+    if !changes.is_empty() {
+        return changed_files(call, changes);
+    }
     match &*call.name {
         "bash" | "Bash" | "shell" | "exec" | "run_command" | "execute_command"
         | "run_terminal_cmd" | "local_shell" => command(call),
@@ -33,6 +39,7 @@ pub fn card(call: &ToolCall) -> ToolCard {
         "write" | "Write" | "write_file" | "write_to_file" | "create_file" => write_file(call),
         "Task" | "Agent" | "task" => task(call),
         "TodoWrite" | "todo_write" => todos(call),
+        "apply_patch" => patch(call),
         "WebFetch" | "web_fetch" | "fetch" => simple(call, icon::GLOBE, "Fetch", &["url"]),
         "WebSearch" | "web_search" => simple(call, icon::GLOBE, "Search the web", &["query"]),
         name => match LowStakes::of(name) {
@@ -65,7 +72,9 @@ fn command(call: &ToolCall) -> ToolCard {
     let line = match call.arguments.get("command").or_else(|| call.arguments.get("cmd")) {
         Some(Value::String(line)) => line.clone(),
         Some(Value::Array(argv)) => {
-            argv.iter().filter_map(Value::as_str).collect::<Vec<_>>().join(" ")
+            let argv: Vec<String> =
+                argv.iter().filter_map(Value::as_str).map(str::to_owned).collect();
+            policy::command_line(&argv).text
         }
         _ => return unknown(call),
     };
@@ -77,15 +86,52 @@ fn command(call: &ToolCall) -> ToolCard {
         body.push(Body::Text(Arc::from(line.as_str())));
     }
     body.push(Body::Output);
+    body.extend(kept_elsewhere(call).map(Body::Note));
     ToolCard {
         icon: Some(icon::TERMINAL_WINDOW),
         title: format!("$ {first}{}", if more { " …" } else { "" }),
         face: Some(Face::Mono),
-        note: exit_code(call),
+        detail: in_path(argument(call, &["cwd"]).unwrap_or_default()),
+        note: ending(call),
         body,
         open: output_lines(call) > 0,
         tail: true,
-        ..ToolCard::default()
+    }
+}
+
+/// Where the whole output lies, when it was too large to hold.
+fn kept_elsewhere(call: &ToolCall) -> Option<String> {
+    let spill = call.result.as_ref()?.details.get("spill")?;
+    let place = policy::visible(spill.get("place")?.as_str()?).text;
+    let megabytes = spill.get("bytes")?.as_u64()? / 1_000_000;
+    let is_whole = spill.get("isWhole").and_then(Value::as_bool).unwrap_or(true);
+    let what = if is_whole { "All of the output" } else { "More of the output" };
+    Some(format!("{what} ({megabytes} MB) lies in {place}"))
+}
+
+/// How a command ended.
+fn ending(call: &ToolCall) -> String {
+    let details = call.result.as_ref().map(|result| &result.details);
+    let has = |key: &str| details.and_then(|details| details.get(key)?.as_bool()).unwrap_or(false);
+    let signal = details.and_then(|details| details.get("signal")?.as_i64());
+    match signal {
+        _ if has("timedOut") => "its time was up".to_owned(),
+        _ if has("stopped") => "stopped by you".to_owned(),
+        Some(signal) => format!("ended by {}", signal_name(signal)),
+        None => exit_code(call),
+    }
+}
+
+fn signal_name(signal: i64) -> String {
+    match signal {
+        1 => "SIGHUP".to_owned(),
+        2 => "SIGINT".to_owned(),
+        6 => "SIGABRT".to_owned(),
+        9 => "SIGKILL".to_owned(),
+        11 => "SIGSEGV".to_owned(),
+        13 => "SIGPIPE".to_owned(),
+        15 => "SIGTERM".to_owned(),
+        other => format!("signal {other}"),
     }
 }
 
@@ -125,9 +171,23 @@ fn look(call: &ToolCall, kind: LowStakes) -> ToolCard {
                 let words = argument(call, &["pattern", "query", "regex"]).unwrap_or_default();
                 format!("\"{}\" {}", search_words(words), in_path(path(call)))
             },
-            note: count(lines, "line", "lines"),
+            note: hits(call),
             ..base
         },
+    }
+}
+
+/// Matches of a search where they are told one a line with their numbers, else lines.
+fn hits(call: &ToolCall) -> String {
+    let text = call.result.as_ref().map_or("", |result| &*result.output.text);
+    let is_hit = |line: &&str| {
+        let mut pieces = line.splitn(3, ':').skip(1);
+        pieces.next().is_some_and(|no| !no.is_empty() && no.bytes().all(|b| b.is_ascii_digit()))
+            && pieces.next().is_some()
+    };
+    match text.lines().filter(is_hit).count() {
+        0 => count(output_lines(call), "line", "lines"),
+        hits => count(hits, "hit", "hits"),
     }
 }
 
@@ -222,6 +282,86 @@ fn edits(call: &ToolCall) -> Option<Change> {
     Some(Change { old: old.into(), new: new.into(), lines })
 }
 
+/// True when a result says which files it changed, and how.
+#[must_use]
+pub fn tells_changes(result: &ToolResult) -> bool {
+    result.details.get("changes").is_some_and(Value::is_array)
+}
+
+/// The files that a result says it changed, compared line by line.
+#[must_use]
+pub fn changes(result: &ToolResult) -> Vec<FileDiff> {
+    let listed = result.details.get("changes").and_then(Value::as_array);
+    listed.into_iter().flatten().take(FILES_MAX).filter_map(file_diff).collect()
+}
+
+fn file_diff(change: &Value) -> Option<FileDiff> {
+    let text = |key: &str| change.get(key).and_then(Value::as_str);
+    let path = policy::visible(text("path")?).text;
+    let name = match text("movedTo") {
+        Some(moved) => format!("{path} → {}", policy::visible(moved).text),
+        None => path,
+    };
+    let (before, after) = (text("before"), text("after"));
+    let fate = match (before, after) {
+        (None, Some(_)) => "new",
+        (Some(_), None) => "deleted",
+        _ => "",
+    };
+    let change = compared(before.unwrap_or_default(), after.unwrap_or_default());
+    Some(FileDiff { name, fate, change: Arc::new(change) })
+}
+
+/// One file under the card's own line, several each under a line of its own.
+fn changed_files(call: &ToolCall, files: &[FileDiff]) -> ToolCard {
+    let counts = files.iter().map(|file| diff::counts(&file.change.lines));
+    let (added, removed) = counts.fold((0, 0), |sum, file| (sum.0 + file.0, sum.1 + file.1));
+    let (title, detail, mut body) = match files {
+        [one] => {
+            let body = vec![Body::Diff(Arc::clone(&one.change))];
+            (one.name.clone(), one.fate.to_owned(), body)
+        }
+        several => {
+            let file = |(i, file): (u16, &FileDiff)| Body::File(i, file.clone());
+            let body = (0..).zip(several).map(file).collect();
+            (count(several.len(), "file", "files"), "changed".to_owned(), body)
+        }
+    };
+    if call.state == ToolState::Error {
+        body.push(Body::Output);
+    }
+    ToolCard {
+        icon: Some(icon::PENCIL_SIMPLE),
+        title,
+        detail,
+        face: Some(Face::Mono),
+        note: format!("+{added} −{removed}"),
+        body,
+        open: true,
+        ..ToolCard::default()
+    }
+}
+
+/// A patch before it is applied, or one that could not be.
+fn patch(call: &ToolCall) -> ToolCard {
+    let Some(text) = argument(call, &["input", "patch", "diff"]) else { return unknown(call) };
+    let body = match patched(text) {
+        Some(change) => Body::Diff(Arc::new(change)),
+        None => Body::Text(Arc::from(text)),
+    };
+    let mut body = vec![body];
+    if call.state == ToolState::Error {
+        body.push(Body::Output);
+    }
+    ToolCard {
+        icon: Some(icon::PENCIL_SIMPLE),
+        title: "Patch".to_owned(),
+        body,
+        open: true,
+        ..ToolCard::default()
+    }
+}
+
 fn changed(call: &ToolCall, change: Change) -> ToolCard {
     let (added, removed) = diff::counts(&change.lines);
     let mut body = vec![Body::Diff(Arc::new(change))];
@@ -309,6 +449,11 @@ fn simple(call: &ToolCall, icon: char, title: &str, names: &[&str]) -> ToolCard 
     }
 }
 
+/// `server__tool` as its parts.
+fn remote_name(name: &str) -> Option<(&str, &str)> {
+    name.split_once("__").filter(|(server, tool)| !server.is_empty() && !tool.is_empty())
+}
+
 fn unknown(call: &ToolCall) -> ToolCard {
     let mut body = Vec::new();
     if let Some(text) = pretty(&call.arguments) {
@@ -318,9 +463,13 @@ fn unknown(call: &ToolCall) -> ToolCard {
         Some(text) => Body::Shaped(text.into()),
         None => Body::Output,
     });
+    let (icon, title) = match remote_name(&call.name) {
+        Some((server, tool)) => (icon::PLUG, format!("{server} · {tool}")),
+        None => (icon::WRENCH, call.name.to_string()),
+    };
     ToolCard {
-        icon: Some(icon::WRENCH),
-        title: call.name.to_string(),
+        icon: Some(icon),
+        title,
         face: Some(Face::Mono),
         detail: first_argument(&call.arguments),
         body,

@@ -35,6 +35,8 @@ pub struct Snapshot {
     pub usage: Usage,
     /// What answers the next prompt.
     pub settings: Settings,
+    /// When the call that runs was started; only of use while one does.
+    pub running_since: Option<Instant>,
     /// The call that waits for the user's word.
     pub question: Option<Arc<Approval>>,
     /// What waits to be said.

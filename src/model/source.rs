@@ -1,6 +1,6 @@
 //! A conversation of any size, as the view asks for it: rows now, messages when they come.
 
-use std::{ops::Range, sync::Arc};
+use std::{ops::Range, sync::Arc, time::Instant};
 
 use super::{
     census::{Census, Censuses},
@@ -134,6 +134,10 @@ pub trait Source {
         rows.map(|row| self.row(row))
             .filter(|row| !matches!(row.group, GroupPlace::Follows { .. }))
             .fold((0, 0), |(shown, lines), row| (shown + 1, lines + u64::from(row.lines)))
+    }
+    /// When the call that runs now was started.
+    fn running_since(&self) -> Option<Instant> {
+        None
     }
     /// What a range of rows comes to. Sources of many rows keep these counts, see
     /// [`Censuses`].

@@ -5,6 +5,7 @@
 
 mod picker;
 mod status;
+mod tools;
 
 use std::{sync::Arc, time::Instant};
 
@@ -41,6 +42,8 @@ pub enum Wish {
     Tell(Command),
     /// Let the user choose files to attach.
     Attach,
+    /// Let the user choose the folder that tools work in.
+    Workspace,
 }
 
 /// The text being written and what goes with it.
@@ -158,6 +161,7 @@ impl Composer {
 
     fn text_ui(&mut self, ui: &mut Ui, snapshot: &Snapshot, wishes: &mut Vec<Wish>) {
         let hint = match (snapshot.phase.is_busy(), snapshot.is_empty()) {
+            _ if snapshot.question.is_some() => "Answer above, or say something else instead…",
             (true, _) => "Write what comes next; it waits for its turn…",
             (false, true) => "Ask anything…",
             (false, false) => "Ask on…",
@@ -277,6 +281,7 @@ impl Composer {
             wishes.push(Wish::Tell(Command::SetModel { provider, model }));
         }
         thinking_ui(ui, snapshot, palette, wishes);
+        tools::tools_ui(ui, snapshot, palette, wishes);
         self.system_ui(ui, snapshot, palette, wishes);
         self.keys_ui(ui, palette);
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {

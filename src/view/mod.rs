@@ -1,5 +1,7 @@
 //! The view: egui widgets over layout. Data in, commands out.
 
+pub mod approval;
+mod clock;
 pub mod composer;
 mod find;
 pub mod governor;
@@ -16,6 +18,7 @@ mod renderer;
 mod retained;
 pub mod rich;
 mod selection;
+pub mod servers;
 mod still;
 pub mod theme;
 mod transcript;

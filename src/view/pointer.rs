@@ -125,7 +125,7 @@ fn target_ui(
                 response
             }
         }
-        Action::Toggle(_) | Action::Copy(_) | Action::Wrap(_) => {
+        Action::Toggle(_) | Action::Copy(_) | Action::Wrap(_) | Action::Stop(_) => {
             response.widget_info(|| WidgetInfo::labeled(Role::Button, true, &target.spoken));
             response
         }

@@ -12,6 +12,7 @@ use crate::{
     model::{MessageId, Source},
     perf::{self, Reason},
     view::{
+        clock,
         find::{self, Find},
         governor,
         images::Images,
@@ -43,6 +44,13 @@ pub enum ViewCommand {
         target: Arc<str>,
         /// The words of the link.
         shown: Arc<str>,
+    },
+    /// Stop one running call.
+    StopCall {
+        /// The message that holds it.
+        message: MessageId,
+        /// Its id.
+        call_id: Arc<str>,
     },
 }
 
@@ -184,6 +192,7 @@ impl TranscriptView {
         let hovered = pointer::targets(self, ui, geometry, id);
         self.select(ui, &ground, geometry, source);
         paint::transcript(self, ui, geometry, hovered.as_ref().map(|(rect, _)| *rect));
+        clock::running(self, ui, geometry, source.running_since());
         if let Some((_, Some(click))) = hovered {
             self.act(ui, &click, &mut commands);
         }
@@ -197,6 +206,13 @@ impl TranscriptView {
     /// Scrolls by points; downward is positive.
     pub fn scroll_by(&mut self, points: f64) {
         self.sheet.scroll_by(points);
+    }
+
+    /// Room at the right edge of a view of this size that is not the words': the map, or
+    /// the scrollbar.
+    #[must_use]
+    pub fn edge_width(&self, rect: Rect) -> f32 {
+        minimap::width(self, rect)
     }
 
     /// Goes somewhere.
@@ -422,6 +438,10 @@ impl TranscriptView {
                 self.copied = Some((click.slug, ui.input(|input| input.time) + COPIED_SECS));
                 governor::after(ui, Reason::Copied, Duration::from_secs_f64(COPIED_SECS));
             }
+            Action::Stop(call_id) => commands.push(ViewCommand::StopCall {
+                message: click.slug.message,
+                call_id: Arc::clone(call_id),
+            }),
             Action::Link(target, shown) => commands.push(ViewCommand::OpenLink {
                 target: Arc::clone(target),
                 shown: Arc::clone(shown),

@@ -87,20 +87,14 @@ impl Http {
     /// # Errors
     /// When a proxy's address or a certificate is not valid.
     pub fn new(config: &HttpConfig) -> Result<Self, StreamError> {
-        // Fails when another part of the program chose one before: then that one serves.
-        rustls::crypto::ring::default_provider().install_default().ok();
+        install_cryptography();
         let mut builder = client();
         if let Some(address) = &config.proxy {
             let proxy = reqwest::Proxy::all(address).map_err(|e| setting("the proxy", e))?;
             builder = builder.proxy(proxy);
         }
-        if !config.certificates.is_empty() {
-            let certificates = reqwest::Certificate::from_pem_bundle(&config.certificates);
-            let certificates = certificates.map_err(|e| setting("the certificates", e))?;
-            builder = builder.tls_certs_merge(certificates);
-        }
         Ok(Self {
-            proxied: builder.build().map_err(|e| setting("the settings", e))?,
+            proxied: trusting(builder, config)?,
             direct: client().no_proxy().build().map_err(|e| setting("the settings", e))?,
         })
     }
@@ -113,6 +107,25 @@ impl Http {
     pub(super) fn client(&self, endpoint: &Endpoint) -> &Client {
         self.client_for(endpoint.is_loopback())
     }
+}
+
+fn install_cryptography() {
+    // Fails when another part of the program chose one before: then that one serves.
+    rustls::crypto::ring::default_provider().install_default().ok();
+}
+
+/// A client that trusts the certificates of the settings, too.
+pub(super) fn trusting(
+    mut builder: reqwest::ClientBuilder,
+    config: &HttpConfig,
+) -> Result<Client, StreamError> {
+    install_cryptography();
+    if !config.certificates.is_empty() {
+        let certificates = reqwest::Certificate::from_pem_bundle(&config.certificates);
+        let certificates = certificates.map_err(|e| setting("the certificates", e))?;
+        builder = builder.tls_certs_merge(certificates);
+    }
+    builder.build().map_err(|e| setting("the settings", e))
 }
 
 fn client() -> reqwest::ClientBuilder {

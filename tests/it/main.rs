@@ -45,6 +45,7 @@ mod sheet;
 mod tool_calls;
 
 // The view: look, pictures, links, the windows.
+mod approval;
 mod chat;
 mod find;
 mod governor;

@@ -2,7 +2,11 @@
 
 mod json;
 mod plain;
+mod question;
+mod servers;
 mod told;
+mod unattended;
+mod user;
 
 use std::{
     io::{self, IsTerminal as _, Read as _, Write},
@@ -10,19 +14,24 @@ use std::{
     sync::Arc,
 };
 
-use self::{json::Json, plain::Plain, told::Told};
+pub use self::user::User;
+
+use self::{json::Json, plain::Plain, told::Told, unattended::Unattended};
 use super::{
-    cli::Ask,
+    cli::{Ask, General, Tools},
     error::{Error, Result},
     providers::{self, Choice, Reason},
+    toolbox::{self, Toolkit},
 };
 use crate::{
-    engine::live::{Engine, Session},
+    engine::live::{Engine, Session, workbench::Workbench},
     model::{
-        Attachment, Command, Draft, Fate, Image, ImageData, Phase, Snapshot, Ticket,
+        Attachment, Command, Draft, Fate, Image, ImageData, Phase, Settings, Snapshot, Ticket,
+        ToolUse,
         stream::{EndState, Interruption},
     },
     perf,
+    tools::policy,
 };
 
 /// Bytes that a prompt from stdin may have.
@@ -35,7 +44,7 @@ const TICKET: Ticket = Ticket(1);
 ///
 /// # Errors
 /// When the prompt cannot be read, nothing can answer it, or the answer is not complete.
-pub fn run(args: &Ask) -> Result<()> {
+pub fn run(args: &Ask, general: &General) -> Result<()> {
     let draft = draft(args)?;
     let engine = providers::engine()?;
     let choice = engine.block_on(providers::choose(
@@ -48,9 +57,53 @@ pub fn run(args: &Ask) -> Result<()> {
             "letterpress: no key and no local server was found, so a recorded demo answers; see `letterpress providers`",
         );
     }
+    let mut user = (args.tools != Tools::None).then(User::at_terminal).flatten();
+    let toolkit = toolkit(args, general, &engine, user.as_mut())?;
     let out = io::stdout().lock();
-    let is_terminal = io::stdout().is_terminal();
-    answer(&engine, &choice, args, draft, &mut io::BufWriter::new(out), is_terminal)
+    let desk = Desk {
+        out: &mut io::BufWriter::new(out),
+        is_terminal: io::stdout().is_terminal(),
+        bench: toolkit.as_ref().map(|toolkit| Arc::clone(&toolkit.toolbox) as Arc<dyn Workbench>),
+        user,
+    };
+    let answered = answer(&engine, &choice, args, draft, desk);
+    if let Some(servers) = toolkit.as_ref().and_then(|toolkit| toolkit.toolbox.servers()) {
+        engine.block_on(servers::part(servers));
+    }
+    answered
+}
+
+/// The tools that the command line wants.
+fn toolkit(
+    args: &Ask,
+    general: &General,
+    engine: &Engine,
+    user: Option<&mut User>,
+) -> Result<Option<Toolkit>> {
+    if args.tools == Tools::None {
+        return Ok(None);
+    }
+    let workspace = args.workspace.as_deref().unwrap_or_else(|| Path::new("."));
+    let toolkit = toolbox::open(workspace, general, &engine.handle())?;
+    for warning in &toolkit.warnings {
+        say(&format!("letterpress: {}", policy::visible(warning).text));
+    }
+    if let Some(servers) = toolkit.toolbox.servers() {
+        engine.block_on(servers::introduce(servers, &toolkit.pins, user))?;
+    }
+    Ok(Some(toolkit))
+}
+
+/// Where an answer goes, and what it may be made with.
+pub struct Desk<'a> {
+    /// Where the answer is written.
+    pub out: &'a mut dyn Write,
+    /// That is a terminal.
+    pub is_terminal: bool,
+    /// What runs the model's calls, as far as the command line lets it.
+    pub bench: Option<Arc<dyn Workbench>>,
+    /// Who is asked about calls; without anybody they are refused.
+    pub user: Option<User>,
 }
 
 /// Has a prompt answered by a provider, and writes what comes.
@@ -62,21 +115,34 @@ pub fn answer(
     choice: &Choice,
     args: &Ask,
     draft: Draft,
-    out: &mut dyn Write,
-    is_terminal: bool,
+    desk: Desk<'_>,
 ) -> Result<()> {
+    let Desk { out, is_terminal, bench, user } = desk;
     engine.set_provider(Arc::clone(&choice.name), choice.provider.clone());
-    let mut session = engine.session(choice.settings(&args.provider), Arc::new(|| {}));
+    let settings = Settings { tools: tool_use(args.tools), ..choice.settings(&args.provider) };
+    let bench = match user {
+        Some(_) => bench,
+        None => bench.map(|bench| Arc::new(Unattended(bench)) as Arc<dyn Workbench>),
+    };
+    let mut session = engine.session_at(bench, settings, Arc::new(|| {}));
     if session.send(Command::Send(draft)).is_err() {
         return Err(Error::failed("the conversation could not be started", ""));
     }
-    let mut printer: Box<dyn Printer> =
+    let printer: Box<dyn Printer> =
         if args.json { Box::new(Json) } else { Box::new(Plain::new(is_terminal)) };
-    match engine.block_on(follow(&mut session, printer.as_mut(), out)) {
+    match engine.block_on(follow(&mut session, printer, out, user)) {
         Ok(last) => verdict(&last),
         // A reader that has gone away wants no more of it.
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
         Err(error) => Err(Error::failed(format!("cannot write the answer: {error}"), "stdout")),
+    }
+}
+
+fn tool_use(tools: Tools) -> ToolUse {
+    match tools {
+        Tools::None => ToolUse::Off,
+        Tools::Ask => ToolUse::Ask,
+        Tools::Auto => ToolUse::Auto,
     }
 }
 
@@ -90,8 +156,9 @@ trait Printer {
 
 async fn follow(
     session: &mut Session,
-    printer: &mut dyn Printer,
+    mut printer: Box<dyn Printer>,
     out: &mut dyn Write,
+    mut user: Option<User>,
 ) -> io::Result<Arc<Snapshot>> {
     let mut reader = told::Reader::default();
     let mut phase = Phase::Idle;
@@ -101,6 +168,7 @@ async fn follow(
     loop {
         for told in reader.read(&snapshot) {
             printer.tell(&told, out)?;
+            say_call(&told);
         }
         out.flush()?;
         if phase != snapshot.phase {
@@ -112,11 +180,21 @@ async fn follow(
         if is_decided && !phase.is_busy() {
             break;
         }
+        if let Some(user) = &mut user {
+            user.put(snapshot.question.as_ref())?;
+        }
         tokio::select! {
             changed = session.changed() => match changed {
                 Some(changed) => snapshot = changed,
                 None => break,
             },
+            answer = answer_of(&mut user) => {
+                if session.send(answer?).is_err()
+                    && let Some(user) = &mut user
+                {
+                    user.repeat();
+                }
+            }
             interrupted = &mut interrupt, if !is_stopping => {
                 interrupted?;
                 is_stopping = session.send(Command::Stop).is_ok();
@@ -126,6 +204,14 @@ async fn follow(
     printer.end(&snapshot, out)?;
     out.flush()?;
     Ok(snapshot)
+}
+
+/// What the user answers to the question that was put to him; never, when there is none.
+async fn answer_of(user: &mut Option<User>) -> io::Result<Command> {
+    match user {
+        Some(user) => user.answer().await,
+        None => std::future::pending().await,
+    }
 }
 
 /// What the end of the turn means for the command.
@@ -196,6 +282,27 @@ fn picture(path: &Path) -> Result<Attachment> {
         data: ImageData::Bytes(bytes.into()),
         size: None,
     }))
+}
+
+/// Which tools run and how they end, for those who sit in front of it.
+fn say_call(told: &Told<'_>) {
+    /// Characters of a call's arguments that are said.
+    const ARGUMENTS: usize = 100;
+    if !io::stderr().is_terminal() {
+        return;
+    }
+    match told {
+        Told::Call(call) => {
+            let arguments = policy::visible(&call.arguments.to_string()).text;
+            let shown: String = arguments.chars().take(ARGUMENTS).collect();
+            let rest = if shown.len() < arguments.len() { "…" } else { "" };
+            say(&format!("letterpress: {} {shown}{rest}", policy::visible(&call.name).text));
+        }
+        Told::Result(call, result) if result.is_error => {
+            say(&format!("letterpress: {}: failed", policy::visible(&call.name).text));
+        }
+        Told::Result(..) | Told::Text { .. } | Told::Reasoning { .. } | Told::Warning(_) => {}
+    }
 }
 
 /// Progress, for those who sit in front of it.

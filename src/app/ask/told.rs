@@ -99,7 +99,9 @@ impl Progress {
         if !std::mem::replace(&mut self.has_call, true) {
             told.push(Told::Call(call));
         }
-        if let Some(result) = &call.result
+        // What there is of a result before the end is output of a call that runs.
+        let has_ended = !matches!(call.state, ToolState::Waiting | ToolState::Running);
+        if let Some(result) = call.result.as_ref().filter(|_| has_ended)
             && !std::mem::replace(&mut self.has_result, true)
         {
             told.push(Told::Result(call, result));

@@ -1,8 +1,11 @@
 //! A tab with a conversation that is going on.
 
-use std::sync::{
-    Arc,
-    mpsc::{Receiver, SyncSender, sync_channel},
+use std::{
+    path::PathBuf,
+    sync::{
+        Arc,
+        mpsc::{Receiver, SyncSender, sync_channel},
+    },
 };
 
 use egui::{Align2, Context, FontId, Frame, Margin, Panel, Ui};
@@ -11,18 +14,22 @@ use crate::{
     app::{
         cli::ProviderFlags,
         providers::{self, Choice},
+        window::{
+            Surroundings,
+            workspace::{Opened, Opener},
+        },
     },
-    engine::live::{Engine, LiveSource, Provider, Session},
+    engine::live::{Engine, LiveSource, Provider, Session, Switch, workbench::Workbench},
     layout::{Jump, Palette, face},
-    model::{Attachment, Command, Part, Role, Snapshot},
+    model::{Attachment, Command, MessageId, Part, Role, Snapshot, ToolUse},
     perf::{self, Reason},
     view::{
         COLUMN_MAX, Renderer, Shown, TranscriptView, ViewCommand,
+        approval::{self, ApprovalCard, Verdict},
         composer::{self, Composer, Wish},
         governor::waker,
         theme,
     },
-    wire::demo,
 };
 
 /// What the engine found out beside the UI.
@@ -31,6 +38,8 @@ enum Found {
     Answerer(Box<Choice>),
     /// Models that can be chosen.
     Models(Vec<composer::Choice>),
+    /// A folder for the tools to work in, or why it cannot be one.
+    Workspace(Box<Result<Opened, String>>),
 }
 
 /// A conversation, what is written next, and what was found for it.
@@ -42,7 +51,16 @@ pub(super) struct Chat {
     composer: Composer,
     choices: Vec<composer::Choice>,
     found: Receiver<Found>,
+    sender: SyncSender<Found>,
     wants_files: bool,
+    wants_folder: bool,
+    card: ApprovalCard,
+    /// Stands for the tools of the workspace, once there is one.
+    switch: Switch,
+    opened: Option<Opened>,
+    notice: Option<String>,
+    /// How many other conversations have a question.
+    others: usize,
 }
 
 impl Chat {
@@ -51,15 +69,20 @@ impl Chat {
     pub(super) fn new(
         ctx: &Context,
         engine: &Arc<Engine>,
-        how: (&ProviderFlags, demo::Pace),
+        around: &Surroundings,
+        flags: &ProviderFlags,
     ) -> Self {
-        let (flags, pace) = how;
+        let pace = around.pace;
         let mut demo = Choice::demo(providers::Reason::NothingFound);
         demo.provider = Provider::Demo(pace);
         engine.set_provider(Arc::clone(&demo.name), demo.provider.clone());
-        let session = engine.session(demo.settings(flags), waker(ctx, Reason::Stream));
+        let switch = Switch::default();
+        let bench = Some(Arc::new(switch.clone()) as Arc<dyn Workbench>);
+        let wake = waker(ctx, Reason::Stream);
+        let session = engine.session_at(bench, demo.settings(flags), wake);
+        around.announcer.follow(engine, session.watch());
         let (sender, found) = sync_channel(4);
-        look_around(ctx, engine, flags.clone(), sender);
+        look_around(ctx, engine, flags.clone(), sender.clone());
         Self {
             source: session.source(),
             session,
@@ -68,23 +91,67 @@ impl Chat {
             composer: Composer::default(),
             choices: vec![composer::Choice { provider: demo.name, model: demo.model }],
             found,
+            sender,
             wants_files: false,
+            wants_folder: false,
+            card: ApprovalCard::default(),
+            switch,
+            opened: None,
+            notice: None,
+            others: 0,
         }
+    }
+
+    /// Opens a folder for the tools to work in, beside the UI.
+    pub(super) fn open_workspace(
+        &self,
+        ctx: &Context,
+        engine: &Engine,
+        opener: Opener,
+        folder: PathBuf,
+    ) {
+        let (sender, wake) = (self.sender.clone(), waker(ctx, Reason::Answer));
+        engine.spawn(async move {
+            let opened = Box::new(opener.open(folder).await);
+            // A window that has closed wants no answer.
+            let _closed = sender.try_send(Found::Workspace(opened));
+            wake();
+        });
+    }
+
+    /// The workspace, once it is open.
+    pub(super) fn workspace(&self) -> Option<&Opened> {
+        self.opened.as_ref()
+    }
+
+    /// True while a call waits for the user's word.
+    pub(super) fn asks(&self) -> bool {
+        self.session.snapshot().question.is_some()
+    }
+
+    /// Gives the question the keyboard.
+    pub(super) fn focus_question(&mut self) {
+        self.card.focus();
+    }
+
+    /// Notes how many other conversations have a question.
+    pub(super) fn note_others(&mut self, others: usize) {
+        self.others = others;
+    }
+
+    /// Stops one running call.
+    pub(super) fn stop_call(&mut self, message: MessageId, call_id: Arc<str>) {
+        self.carry_out(Wish::Tell(Command::StopCall { message, call_id }));
+    }
+
+    /// True once a folder for the tools was asked for.
+    pub(super) fn take_wants_folder(&mut self) -> bool {
+        std::mem::take(&mut self.wants_folder)
     }
 
     /// The first words that were said.
     pub(super) fn title(&self) -> String {
-        let snapshot = self.source.snapshot();
-        let first = snapshot.messages().find(|message| message.role == Role::User);
-        let text = first.and_then(|message| {
-            message.parts.iter().find_map(|part| match part {
-                Part::Text(text) => Some(Arc::clone(&text.source)),
-                _ => None,
-            })
-        });
-        let words =
-            text.as_deref().and_then(|text| text.lines().find(|line| !line.trim().is_empty()));
-        words.map_or_else(|| "New chat".to_owned(), |line| line.trim().chars().take(60).collect())
+        title_of(self.source.snapshot())
     }
 
     /// Who answers.
@@ -143,8 +210,10 @@ impl Chat {
         let dark = ui.visuals().dark_mode;
         let palette = theme::palette(if dark { egui::Theme::Dark } else { egui::Theme::Light });
         let snapshot = self.session.snapshot();
-        let width = (ui.available_width() - 40.0).min(COLUMN_MAX + 20.0);
-        let margin = (ui.available_width() - width) / 2.0;
+        // Centred as the words above it are: in what the map and the scrollbar leave.
+        let room = ui.available_width() - self.view.edge_width(ui.available_rect_before_wrap());
+        let width = (room - 40.0).min(COLUMN_MAX + 20.0);
+        let margin = (room - width) / 2.0;
         let frame = Frame::NONE.inner_margin(Margin { left: 0, right: 0, top: 2, bottom: 14 });
         let panel =
             Panel::bottom("composer").frame(frame).resizable(false).show_separator_line(false);
@@ -152,6 +221,8 @@ impl Chat {
             ui.add_space(margin);
             ui.vertical(|ui| {
                 ui.set_width(width);
+                self.question_ui(ui, &snapshot, &palette);
+                self.notice_ui(ui, &palette);
                 self.composer.show(ui, &snapshot, &self.choices, &palette, perf::now())
             })
         };
@@ -165,8 +236,36 @@ impl Chat {
         self.shown.show(renderer, &mut self.view, ui, &mut self.source)
     }
 
+    fn notice_ui(&mut self, ui: &mut Ui, palette: &Palette) {
+        let Some(words) = &self.notice else { return };
+        let mut is_read = false;
+        ui.horizontal(|ui| {
+            is_read = ui.small_button("×").on_hover_text("Away with it").clicked();
+            let words = egui::RichText::new(words).size(face::CAPTION_SIZE).color(palette.err);
+            ui.add(egui::Label::new(words).wrap());
+        });
+        if is_read {
+            self.notice = None;
+        }
+    }
+
+    fn question_ui(&mut self, ui: &mut Ui, snapshot: &Snapshot, palette: &Palette) {
+        let Some(approval) = &snapshot.question else { return };
+        let title = title_of(snapshot);
+        let others = self.others;
+        let shown = approval::Shown { approval, title: &title, others, palette, now: perf::now() };
+        let Some(verdict) = self.card.show(ui, shown) else { return };
+        let Verdict { approval, decision, feedback } = verdict;
+        let feedback = (!feedback.is_empty()).then(|| self.composer.draft(&feedback));
+        let command = Command::Decide { approval, decision, feedback };
+        if self.session.send(command).is_err() {
+            self.card.not_sent();
+        }
+    }
+
     fn carry_out(&mut self, wish: Wish) {
         match wish {
+            Wish::Workspace => self.wants_folder = true,
             Wish::Attach => self.wants_files = true,
             Wish::Tell(command) => {
                 let says = matches!(command, Command::Send(_) | Command::EditLast(_));
@@ -180,6 +279,21 @@ impl Chat {
         }
     }
 
+    /// From now on the tools work there; a model that had none is given those that ask.
+    fn take_workspace(&mut self, opened: Result<Opened, String>) {
+        match opened {
+            Ok(opened) => {
+                self.notice = warned(&opened.warnings);
+                self.switch.set(Some(Arc::clone(&opened.bench)));
+                self.opened = Some(opened);
+                let now = self.session.snapshot().settings.tools;
+                let tools = if now == ToolUse::Off { ToolUse::Ask } else { now };
+                self.carry_out(Wish::Tell(Command::SetTools(tools)));
+            }
+            Err(why) => self.notice = Some(why),
+        }
+    }
+
     fn absorb(&mut self, engine: &Engine) {
         while let Ok(found) = self.found.try_recv() {
             match found {
@@ -188,6 +302,7 @@ impl Chat {
                     self.choices.sort();
                     self.choices.dedup();
                 }
+                Found::Workspace(opened) => self.take_workspace(*opened),
                 Found::Answerer(choice) => {
                     engine.set_provider(Arc::clone(&choice.name), choice.provider.clone());
                     let choice = composer::Choice { provider: choice.name, model: choice.model };
@@ -198,6 +313,28 @@ impl Chat {
             }
         }
     }
+}
+
+/// What of the settings could not be used, in one line.
+fn warned(warnings: &[String]) -> Option<String> {
+    match warnings {
+        [] => None,
+        [one] => Some(one.clone()),
+        [first, rest @ ..] => Some(format!("{first} (and {} more)", rest.len())),
+    }
+}
+
+/// The first words that were said in a conversation.
+pub(super) fn title_of(snapshot: &Snapshot) -> String {
+    let first = snapshot.messages().find(|message| message.role == Role::User);
+    let text = first.and_then(|message| {
+        message.parts.iter().find_map(|part| match part {
+            Part::Text(text) => Some(Arc::clone(&text.source)),
+            _ => None,
+        })
+    });
+    let words = text.as_deref().and_then(|text| text.lines().find(|line| !line.trim().is_empty()));
+    words.map_or_else(|| "New chat".to_owned(), |line| line.trim().chars().take(60).collect())
 }
 
 /// Nothing was said yet: one sentence, and what can be done.

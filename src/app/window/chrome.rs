@@ -5,7 +5,7 @@ use egui::{
     Stroke, ThemePreference, Ui, WidgetInfo, pos2, vec2,
 };
 
-use super::{Window, dialogs::Dialogs};
+use super::{Window, announce::Announcer, dialogs::Dialogs};
 use crate::{
     app::cli::ProviderFlags,
     layout::{Palette, face, icon},
@@ -45,7 +45,11 @@ impl Window {
                 self.dialogs.pick_file(ui.ctx());
             }
             ui.add_space(10.0);
+            let waiting = self.waiting();
             caption(ui, &palette, "OPEN");
+            if waiting > 0 && waiting_row(ui, &palette, waiting) {
+                self.next_question();
+            }
             self.tabs_ui(ui, &palette);
         });
         let edge = response.response.rect;
@@ -59,7 +63,8 @@ impl Window {
             for (i, tab) in self.tabs.iter().enumerate() {
                 let busy = tab.talk().is_some_and(super::chat::Chat::is_busy);
                 let title = tab.title();
-                let row = Row { title: &title, active: i == self.active, busy };
+                let asks = tab.talk().is_some_and(super::chat::Chat::asks);
+                let row = Row { title: &title, active: i == self.active, busy, asks };
                 match tab_row(ui, palette, &row) {
                     Some(Click::Row) => chosen = Some(i),
                     Some(Click::Close) => closed = Some(i),
@@ -91,7 +96,11 @@ impl Window {
         let (title, words) = (tab.title(), tab.caption());
         let warnings = tab.warnings();
         bar.with_layout(Layout::right_to_left(Align::Center), |ui| {
-            theme_menu(ui);
+            theme_menu(ui, &self.around.announcer);
+            let has_servers = self.servers().is_some();
+            if has_servers && icon_button(ui, icon::PLUG, "Servers of tools") {
+                self.panel.toggle();
+            }
             if icon_button(ui, icon::QUESTION, "Keys and help (F1)") {
                 self.dialogs.toggle_manual();
             }
@@ -137,13 +146,17 @@ struct Row<'a> {
     title: &'a str,
     active: bool,
     busy: bool,
+    asks: bool,
 }
 
 fn tab_row(ui: &mut Ui, palette: &Palette, row: &Row<'_>) -> Option<Click> {
-    let Row { title, active, busy } = *row;
+    let Row { title, active, busy, asks } = *row;
     let size = vec2(ui.available_width(), ROW_HEIGHT);
     let (rect, response) = ui.allocate_exact_size(size, Sense::click());
-    response.widget_info(|| WidgetInfo::selected(Role::Tab, true, active, title));
+    response.widget_info(|| {
+        let waits = if asks { ", waits for your word" } else { "" };
+        WidgetInfo::selected(Role::Tab, true, active, format!("{title}{waits}"))
+    });
     let close =
         Rect::from_center_size(pos2(rect.right() - 16.0, rect.center().y), vec2(22.0, 22.0));
     let over = response.contains_pointer();
@@ -160,7 +173,8 @@ fn tab_row(ui: &mut Ui, palette: &Palette, row: &Row<'_>) -> Option<Click> {
     ui.painter().galley(pos2(rect.left() + 12.0, y), galley, color);
     if busy {
         let dot = pos2(rect.left() + 5.0, rect.center().y);
-        ui.painter().circle_filled(dot, 3.0, palette.accent);
+        let color = if asks { palette.warn } else { palette.accent };
+        ui.painter().circle_filled(dot, 3.0, color);
     }
     if over || active {
         let closes = ui.interact(close, response.id.with("close"), Sense::click());
@@ -175,6 +189,27 @@ fn tab_row(ui: &mut Ui, palette: &Palette, row: &Row<'_>) -> Option<Click> {
         return Some(Click::Close);
     }
     response.on_hover_text(title).clicked().then_some(Click::Row)
+}
+
+/// How many questions wait, and the way to the next one.
+fn waiting_row(ui: &mut Ui, palette: &Palette, waiting: usize) -> bool {
+    let words = match waiting {
+        1 => "1 waits for your word".to_owned(),
+        n => format!("{n} wait for your word"),
+    };
+    let size = vec2(ui.available_width(), ROW_HEIGHT);
+    let (rect, response) = ui.allocate_exact_size(size, Sense::click());
+    response.widget_info(|| WidgetInfo::labeled(Role::Button, true, &words));
+    let alpha = if response.hovered() { 0.28 } else { 0.16 };
+    let fill = palette.warn.gamma_multiply(alpha);
+    ui.painter().rect_filled(rect, CornerRadius::same(8), fill);
+    let left = pos2(rect.left() + 12.0, rect.center().y);
+    let sign = icon::PAUSE;
+    ui.painter().text(left, Align2::LEFT_CENTER, sign, icon_font(13.0), palette.warn);
+    let font = FontId::new(face::INTERFACE_SIZE, face::TEXT);
+    let at = left + vec2(20.0, 0.0);
+    ui.painter().text(at, Align2::LEFT_CENTER, words, font, palette.text);
+    response.on_hover_text("Go to the next one (Ctrl Shift A)").clicked()
 }
 
 fn button_row(ui: &mut Ui, palette: &Palette, words: &str, keys: &str) -> bool {
@@ -208,7 +243,7 @@ fn icon_button(ui: &mut Ui, icon: char, words: &str) -> bool {
 }
 
 /// System, light, dark; how much moves, and how much power that may take.
-fn theme_menu(ui: &mut Ui) {
+fn theme_menu(ui: &mut Ui, announcer: &Announcer) {
     let now = ui.ctx().options(|options| options.theme_preference);
     let sign = if ui.visuals().dark_mode { icon::MOON } else { icon::SUN };
     let text = RichText::new(sign.to_string()).font(icon_font(17.0));
@@ -224,6 +259,11 @@ fn theme_menu(ui: &mut Ui) {
             }
         }
         frames_menu(ui);
+        ui.separator();
+        let mut wanted = announcer.is_wanted();
+        if ui.checkbox(&mut wanted, "Notify me when a tool waits").changed() {
+            announcer.want(wanted);
+        }
     });
     menu.response.widget_info(|| WidgetInfo::labeled(Role::Button, true, "Theme"));
 }

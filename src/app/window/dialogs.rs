@@ -44,6 +44,7 @@ const MANUAL: &str = include_str!("../../../assets/manual.md");
 pub(super) struct Dialogs {
     picked: Option<Receiver<Vec<PathBuf>>>,
     attached: Option<Receiver<Vec<Attachment>>>,
+    folder: Option<Receiver<Option<PathBuf>>>,
     question: Option<Question>,
     refusal: Option<String>,
     manual: Option<Reference>,
@@ -93,6 +94,33 @@ impl Dialogs {
                 wake();
             });
         self.attached = started.is_ok().then_some(receiver);
+    }
+
+    /// Asks the system for the folder that tools work in.
+    pub(super) fn pick_folder(&mut self, ctx: &Context) {
+        if self.folder.is_some() {
+            return;
+        }
+        let (sender, receiver) = sync_channel(1);
+        let wake = waker(ctx, Reason::Answer);
+        let started =
+            std::thread::Builder::new().name("folder-dialog".to_owned()).spawn(move || {
+                let dialog = rfd::FileDialog::new().set_title("The folder that tools work in");
+                let _closed = sender.try_send(dialog.pick_folder());
+                wake();
+            });
+        self.folder = started.is_ok().then_some(receiver);
+    }
+
+    /// The folder that was chosen since the last call.
+    pub(super) fn folder(&mut self) -> Option<PathBuf> {
+        match self.folder.as_ref()?.try_recv() {
+            Err(std::sync::mpsc::TryRecvError::Empty) => None,
+            answer => {
+                self.folder = None;
+                answer.ok().flatten()
+            }
+        }
     }
 
     /// Attachments that were chosen since the last call.

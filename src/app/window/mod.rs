@@ -1,11 +1,14 @@
 //! The window: files as tabs, one conversation in the middle.
 
+mod announce;
 mod chat;
 mod chrome;
 mod dialogs;
 mod gauges;
+mod questions;
 mod system;
 mod tab;
+mod workspace;
 
 use std::{path::PathBuf, sync::Arc, time::Duration};
 
@@ -13,7 +16,11 @@ use egui::{
     CentralPanel, Context, Frame, Key, Modifiers, Panel, ThemePreference, Ui, ViewportBuilder,
 };
 
-use self::{dialogs::Dialogs, tab::Tab};
+use self::{announce::Announcer, dialogs::Dialogs, questions::Badge, tab::Tab};
+pub use self::{
+    announce::{Notice, Post},
+    workspace::{KeepPins, Opened, Opener},
+};
 use crate::{
     app::{
         cli::ProviderFlags,
@@ -26,6 +33,7 @@ use crate::{
     view::{
         TranscriptView, ViewCommand, governor,
         hud::{Hud, Readings},
+        servers::ServersPanel,
         theme,
     },
     wire::demo,
@@ -43,6 +51,21 @@ pub struct Start {
     pub chat: Option<ProviderFlags>,
     /// How fast recorded answers come.
     pub pace: demo::Pace,
+    /// The folder that the tools of new conversations work in.
+    pub workspace: Option<PathBuf>,
+    /// How such a folder is opened.
+    pub opener: Opener,
+    /// How the system is told that a tool waits.
+    pub post: Post,
+}
+
+/// What all conversations of a window have in common.
+struct Surroundings {
+    pace: demo::Pace,
+    opener: Opener,
+    announcer: Announcer,
+    /// The folder that the tools of new conversations work in.
+    workspace: Option<PathBuf>,
 }
 
 /// Opens a window, and runs until it is closed.
@@ -95,7 +118,10 @@ pub struct Window {
     dialogs: Dialogs,
     sidebar: bool,
     next_tab: u64,
-    pace: demo::Pace,
+    around: Surroundings,
+    /// Questions that wait, as the title says it.
+    badge: Badge,
+    panel: ServersPanel,
     /// None when it could not be started; reading works without it.
     engine: Option<Arc<Engine>>,
     hud: Hud,
@@ -112,20 +138,23 @@ impl Window {
     pub fn new(ctx: &Context, start: Start) -> Self {
         theme::install(ctx);
         governor::observe(ctx);
+        let Start { files, chat, pace, workspace, opener, post } = start;
+        let announcer = Announcer::new(post);
         let mut window = Self {
             tabs: Vec::new(),
             active: 0,
             dialogs: Dialogs::default(),
             sidebar: true,
             next_tab: 0,
-            pace: start.pace,
+            around: Surroundings { pace, opener, announcer, workspace },
+            badge: Badge::default(),
+            panel: ServersPanel::default(),
             engine: providers::engine().ok().map(Arc::new),
             hud: Hud::default(),
             meter: gauges::Meter::default(),
             adapter: String::new(),
             system: None,
         };
-        let Start { files, chat, pace: _ } = start;
         if files.is_empty() && chat.is_none() {
             window.push(|id| Tab::sample(ctx, id));
         }
@@ -151,8 +180,13 @@ impl Window {
     /// Begins a conversation in a tab of its own.
     pub fn chat(&mut self, ctx: &Context, flags: &ProviderFlags) {
         if let Some(engine) = self.engine.clone() {
-            let pace = self.pace;
-            self.push(|id| Tab::chat(ctx, &engine, (flags, pace), id));
+            self.next_tab += 1;
+            let mut tab = Tab::chat(ctx, &engine, &self.around, flags, self.next_tab);
+            if let (Some(chat), Some(folder)) = (tab.live(), self.around.workspace.clone()) {
+                chat.open_workspace(ctx, &engine, self.around.opener.clone(), folder);
+            }
+            self.tabs.push(tab);
+            self.active = self.tabs.len() - 1;
         }
     }
 
@@ -178,8 +212,10 @@ impl Window {
         if let Some(chat) = self.tabs.get_mut(self.active).and_then(Tab::live) {
             chat.attach(attachments);
         }
+        self.choose_folder(ui.ctx());
         self.dropped(ui.ctx());
         self.keys(ui);
+        self.questions(ui);
         if self.sidebar {
             self.sidebar_ui(ui);
         }
@@ -188,6 +224,7 @@ impl Window {
         });
         CentralPanel::default().frame(Frame::NONE).show(ui, |ui| self.page_ui(ui));
         self.dialogs.ui(ui);
+        self.servers_ui(ui);
         if self.hud.is_open() {
             self.hud_ui(ui);
         }
@@ -213,9 +250,17 @@ impl Window {
         if tab.live().is_some_and(|chat| chat.take_wants_files()) {
             self.dialogs.pick_attachments(ui.ctx());
         }
+        if tab.live().is_some_and(|chat| chat.take_wants_folder()) {
+            self.dialogs.pick_folder(ui.ctx());
+        }
         for command in commands {
             match command {
                 ViewCommand::OpenLink { target, shown } => self.dialogs.link(&target, &shown),
+                ViewCommand::StopCall { message, call_id } => {
+                    if let Some(chat) = self.tabs.get_mut(self.active).and_then(Tab::live) {
+                        chat.stop_call(message, call_id);
+                    }
+                }
             }
         }
     }
@@ -248,6 +293,9 @@ impl Window {
         {
             let full = ui.input(|input| input.viewport().fullscreen.unwrap_or(false));
             ui.send_viewport_cmd(egui::ViewportCommand::Fullscreen(!full));
+        }
+        if pressed(Modifiers::COMMAND | Modifiers::SHIFT, Key::A) {
+            self.next_question();
         }
         if pressed(Modifiers::COMMAND, Key::W) {
             self.close(self.active);

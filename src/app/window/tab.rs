@@ -8,12 +8,15 @@ use std::{
 use egui::{Align2, Context, FontId, Ui};
 
 use crate::{
-    app::{cli::ProviderFlags, shown, window::chat::Chat},
+    app::{
+        cli::ProviderFlags,
+        shown,
+        window::{Surroundings, chat::Chat},
+    },
     engine::{FileSource, live::Engine},
     layout::face,
     model::{Progress, Source as _, activity::Link},
     view::{Renderer, Shown, TranscriptView, ViewCommand},
-    wire::demo,
 };
 
 /// One conversation in the window.
@@ -48,11 +51,17 @@ impl Tab {
     pub(super) fn chat(
         ctx: &Context,
         engine: &Arc<Engine>,
-        how: (&ProviderFlags, demo::Pace),
+        around: &Surroundings,
+        flags: &ProviderFlags,
         id: u64,
     ) -> Self {
-        let page = Page::Live(Box::new(Chat::new(ctx, engine, how)));
+        let page = Page::Live(Box::new(Chat::new(ctx, engine, around, flags)));
         Self { id, name: "New chat".to_owned(), path: None, page }
+    }
+
+    /// Distinguishes it from every other tab there ever was.
+    pub(super) fn id(&self) -> u64 {
+        self.id
     }
 
     pub(super) fn live(&mut self) -> Option<&mut Chat> {

@@ -282,7 +282,10 @@ impl Actor {
             Command::SetThinking(level) => self.settings.thinking = level,
             Command::SetSystem(text) => self.settings.system = text,
             Command::SetMaxTokens(limit) => self.settings.max_tokens = limit,
-            Command::SetTools(tool_use) => self.settings.tools = tool_use,
+            Command::SetTools(tool_use) => {
+                self.settings.tools = tool_use;
+                self.settings.workspace = self.bench.as_ref().and_then(|bench| bench.place());
+            }
             Command::Send(_)
             | Command::Stop
             | Command::Retry
@@ -297,6 +300,7 @@ impl Actor {
         let question = self.arrival.question();
         self.publisher.publish(Snapshot {
             version: 0,
+            running_since: self.arrival.ran_since(),
             entries: self.talk.entries().clone(),
             arriving: self.arriving.clone(),
             phase: question.map_or(self.phase, |(_, since)| Phase::Asking { since }),

@@ -176,6 +176,11 @@ impl Arrival {
         self.hands.question()
     }
 
+    /// When the call that runs was started.
+    pub(super) fn ran_since(&self) -> Option<Instant> {
+        self.ran_since
+    }
+
     /// Takes what became of something that was started. True when what is shown should be
     /// brought up to date now.
     pub(super) fn take_deed(&mut self, deed: Deed, now: Instant) -> bool {

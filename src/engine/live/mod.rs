@@ -34,6 +34,7 @@ mod provider;
 mod publish;
 mod recorded;
 mod source;
+mod switch;
 mod talk;
 mod toolbox;
 pub mod workbench;
@@ -42,14 +43,15 @@ use std::{collections::BTreeMap, fmt, io, sync::Arc, time::Duration};
 
 use parking_lot::Mutex;
 use tokio::{
-    runtime::{Builder, Runtime},
+    runtime::{Builder, Handle, Runtime},
     sync::{mpsc, watch},
 };
 
 pub use local::{LocalServer, local_servers};
 pub use provider::Provider;
 pub use source::LiveSource;
-pub use toolbox::{Keep, Toolbox};
+pub use switch::Switch;
+pub use toolbox::{Keep, PageFetcher, Toolbox};
 
 use self::{actor::Actor, publish::Publisher, workbench::Workbench};
 use super::Waker;
@@ -184,6 +186,12 @@ impl Engine {
         Session { commands: sender, snapshots }
     }
 
+    /// The threads of this engine, for what runs beside its conversations.
+    #[must_use]
+    pub fn handle(&self) -> Handle {
+        self.runtime().handle().clone()
+    }
+
     /// Connections of this engine, to ask a provider for its models.
     #[must_use]
     pub fn http(&self) -> Http {
@@ -250,6 +258,12 @@ impl Session {
     #[must_use]
     pub fn source(&self) -> LiveSource {
         LiveSource::new(self.snapshots.clone())
+    }
+
+    /// Every change of the conversation, for whoever waits for one beside the view.
+    #[must_use]
+    pub fn watch(&self) -> watch::Receiver<Arc<Snapshot>> {
+        self.snapshots.clone()
     }
 
     /// Waits for the next snapshot that was not seen before; none when there will be no

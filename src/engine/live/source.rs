@@ -1,6 +1,6 @@
 //! A live conversation as the view asks for it.
 
-use std::{ops::Range, sync::Arc};
+use std::{ops::Range, sync::Arc, time::Instant};
 
 use tokio::sync::watch;
 
@@ -66,6 +66,10 @@ impl Source for LiveSource {
     }
 
     fn want(&mut self, _rows: Range<usize>) {}
+
+    fn running_since(&self) -> Option<Instant> {
+        self.shown.running_since
+    }
 
     fn progress(&self) -> Progress {
         Progress::Complete

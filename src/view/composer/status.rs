@@ -30,7 +30,9 @@ pub(super) fn strip_ui(
         match snapshot.phase {
             Phase::Idle => ended_ui(ui, snapshot, palette, wishes),
             phase => {
-                let words = caption(&busy_words(phase, snapshot, now)).color(palette.accent);
+                let asks = matches!(phase, Phase::Asking { .. });
+                let color = if asks { palette.warn } else { palette.accent };
+                let words = caption(&busy_words(phase, snapshot, now)).color(color);
                 let response = ui.label(words);
                 if let Some(every) = changes_every(phase) {
                     governor::tick(ui, response.rect, every);
@@ -67,7 +69,7 @@ fn busy_words(phase: Phase, snapshot: &Snapshot, now: Instant) -> String {
         Phase::Waiting { since } => format!("◌ waiting for {who} · {:.1} s", passed(since)),
         Phase::Streaming => format!("◌ {who} is answering"),
         Phase::Working { since } => format!("◌ running tools · {:.0} s", passed(since)),
-        Phase::Asking { since } => format!("⏸ waiting for your word · {:.0} s", passed(since)),
+        Phase::Asking { since } => format!("waiting for your word · {:.0} s", passed(since)),
         Phase::Stalled { since } => {
             format!("◌ no word from {who} for {:.0} s; the connection is still open", passed(since))
         }

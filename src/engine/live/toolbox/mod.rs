@@ -1,6 +1,7 @@
 //! The tools of a conversation: a workspace, servers, and the user's rules over both.
 
 mod asked;
+mod pages;
 mod result;
 mod servers;
 
@@ -8,6 +9,8 @@ use std::{fmt, sync::Arc};
 
 use parking_lot::Mutex;
 use tokio::sync::mpsc::{self, Sender};
+
+pub use pages::PageFetcher;
 
 use super::workbench::{Later, Permit, Question, Said, Terms, Tool, Weighed, Workbench};
 use crate::{
