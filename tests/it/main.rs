@@ -62,6 +62,8 @@ mod window;
 
 // Commands: the command line, one turn, drawing and measuring without a window.
 mod ask;
+// The settings of tools and what is kept of them; a scripted model that works in a folder.
+mod agent;
 mod cli;
 mod offscreen;
 mod perf;

@@ -5,6 +5,7 @@ mod running;
 
 use std::{fmt, sync::Arc, time::Instant};
 
+use serde_json::Value;
 use tokio::{
     sync::mpsc::{self, Receiver, Sender},
     task::AbortHandle,
@@ -14,7 +15,7 @@ use tokio::{
 use self::running::Running;
 use super::workbench::{Permit, Question, Said, Terms, Weighed, Workbench};
 use crate::{
-    model::{Approval, ApprovalId, Decision, MessageId, ToolResult},
+    model::{Approval, ApprovalId, Decision, MessageId, Output, ToolResult},
     presenter::{Call, EffectId, Outcome},
     tools::{Stop, Stopper},
 };
@@ -100,13 +101,15 @@ impl Hands {
         terms: Terms,
     ) {
         let weighing = bench.weigh(call, terms);
-        self.wait(id, async move { News::Weighed(weighing.await) });
+        let fallen = News::Weighed(Weighed::Denied("Not run: weighing it failed inside.".into()));
+        self.wait(id, fallen, async move { News::Weighed(weighing.await) });
     }
 
     /// Makes a checkpoint. False where there is none to make.
     pub(super) fn checkpoint(&mut self, id: EffectId, bench: &Arc<dyn Workbench>) -> bool {
         let Some(making) = bench.checkpoint() else { return false };
-        self.wait(id, async move { News::Checkpoint(making.await) });
+        let fallen = News::Checkpoint(Err("it failed inside".into()));
+        self.wait(id, fallen, async move { News::Checkpoint(making.await) });
         true
     }
 
@@ -114,17 +117,25 @@ impl Hands {
     pub(super) fn run(&mut self, id: EffectId, call: Arc<Call>) -> bool {
         let Some(permit) = self.permit.take() else { return false };
         let (stopper, stop) = Stopper::new();
-        let sender = self.sender.clone();
-        tokio::spawn(run(id, permit, stop, sender));
+        let fallen = News::Done(failed_inside(&call));
+        let fall = Fall { id, sender: self.sender.clone(), news: Some(fallen) };
+        tokio::spawn(run(permit, stop, fall));
         let running = Box::new(Running::new(call, stopper));
         self.held = Some(Held { id, work: Work::Running(running) });
         true
     }
 
-    fn wait(&mut self, id: EffectId, work: impl Future<Output = News> + Send + 'static) {
+    fn wait(
+        &mut self,
+        id: EffectId,
+        fallen: News,
+        work: impl Future<Output = News> + Send + 'static,
+    ) {
         let sender = self.sender.clone();
         let task = tokio::spawn(async move {
+            let mut fall = Fall { id, sender: sender.clone(), news: Some(fallen) };
             let news = work.await;
+            fall.news = None;
             // When nobody takes it, the conversation is gone.
             drop(sender.send(Deed { id, news }).await);
         });
@@ -225,8 +236,39 @@ impl fmt::Debug for Hands {
     }
 }
 
+/// Tells what became of work that failed inside, so that nobody waits for it for ever.
+struct Fall {
+    id: EffectId,
+    sender: Sender<Deed>,
+    /// None once it ended by itself.
+    news: Option<News>,
+}
+
+impl Drop for Fall {
+    fn drop(&mut self) {
+        if let Some(news) = self.news.take().filter(|_| std::thread::panicking()) {
+            let (id, sender) = (self.id, self.sender.clone());
+            // When nobody takes it, the conversation is gone.
+            tokio::spawn(async move { drop(sender.send(Deed { id, news }).await) });
+        }
+    }
+}
+
+fn failed_inside(call: &Call) -> ToolResult {
+    ToolResult {
+        call_id: Arc::clone(&call.id),
+        tool_name: Arc::clone(&call.name),
+        is_error: true,
+        output: Output::plain("The tool failed inside."),
+        told: None,
+        images: Vec::new(),
+        details: Value::Null,
+    }
+}
+
 /// Runs a call, and tells what it says in order, before how it ended.
-async fn run(id: EffectId, permit: Box<dyn Permit>, stop: Stop, sender: Sender<Deed>) {
+async fn run(permit: Box<dyn Permit>, stop: Stop, mut fall: Fall) {
+    let (id, sender) = (fall.id, fall.sender.clone());
     let (said, mut heard) = mpsc::channel(SAID);
     let mut running = permit.run(stop, said);
     let result = loop {
@@ -239,6 +281,7 @@ async fn run(id: EffectId, permit: Box<dyn Permit>, stop: Stop, sender: Sender<D
             result = &mut running => break result,
         }
     };
+    fall.news = None;
     while let Ok(said) = heard.try_recv() {
         drop(sender.send(Deed { id, news: News::Said(said) }).await);
     }

@@ -48,7 +48,7 @@ use tokio::{
 };
 
 pub use local::{LocalServer, local_servers};
-pub use provider::Provider;
+pub use provider::{Backend, Provider};
 pub use source::LiveSource;
 pub use switch::Switch;
 pub use toolbox::{Keep, PageFetcher, Toolbox};

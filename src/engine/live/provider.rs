@@ -1,10 +1,13 @@
 //! Where replies come from.
 
-use std::sync::Arc;
+use std::{fmt, sync::Arc};
 
 use tokio::sync::mpsc::Sender;
 
-use super::{recorded::Recorded, workbench::Workbench};
+use super::{
+    recorded::Recorded,
+    workbench::{Later, Workbench},
+};
 use crate::{
     model::stream::StreamEvent,
     wire::{
@@ -20,6 +23,15 @@ pub enum Provider {
     Endpoint(Arc<Endpoint>),
     /// Recordings that are part of the program.
     Demo(Pace),
+    /// Something in this process that speaks.
+    Backend(Arc<dyn Backend>),
+}
+
+/// Something in this process that speaks.
+pub trait Backend: fmt::Debug + Send + Sync {
+    /// Answers a request: everything that comes goes into `events`, the end last. Dropping the
+    /// future ends it.
+    fn attempt(&self, request: Request, events: Sender<StreamEvent>) -> Later<()>;
 }
 
 impl Provider {
@@ -32,7 +44,7 @@ impl Provider {
     /// What answers the calls of its replies, where that is not the conversation's own.
     pub(super) fn bench(&self) -> Option<Arc<dyn Workbench>> {
         match self {
-            Self::Endpoint(_) => None,
+            Self::Endpoint(_) | Self::Backend(_) => None,
             Self::Demo(_) => Some(Arc::new(Recorded)),
         }
     }
@@ -45,11 +57,15 @@ impl Provider {
         timeouts: Timeouts,
         events: Sender<StreamEvent>,
     ) {
-        let _end = match self {
+        // The end is among the events.
+        match self {
             Self::Endpoint(endpoint) => {
-                attempt(&http, &endpoint, &request, &timeouts, &events).await
+                attempt(&http, &endpoint, &request, &timeouts, &events).await;
             }
-            Self::Demo(pace) => demo::play(&request, pace, &events).await,
-        };
+            Self::Demo(pace) => {
+                demo::play(&request, pace, &events).await;
+            }
+            Self::Backend(backend) => backend.attempt(request, events).await,
+        }
     }
 }
