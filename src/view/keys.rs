@@ -6,7 +6,7 @@ use crate::{
     layout::{Jump, Openness},
     model::Source,
     perf::Reason,
-    view::{governor, minimap, overlay, transcript::TranscriptView},
+    view::{approval, governor, minimap, overlay, transcript::TranscriptView},
 };
 
 /// Lines that an arrow key scrolls, in points.
@@ -28,7 +28,8 @@ pub(crate) fn scroll(view: &mut TranscriptView, ui: &Ui, ground: &Response, sour
         return;
     }
     toggle_minimap(view, ui);
-    let own = [ground.id, minimap::id(ui)];
+    // A question is read about above before it is answered.
+    let own = [ground.id, minimap::id(ui), approval::keyboard_id()];
     let typing = ui.ctx().memory(|memory| memory.focused().is_some_and(|id| !own.contains(&id)))
         && ui.ctx().egui_wants_keyboard_input();
     if typing {

@@ -1,7 +1,7 @@
 //! Calls that ask first, as the user sees them: the card and when it may be answered, the
 //! queue over conversations, calls that run, and the panel of servers.
 
-#![expect(clippy::unwrap_used, clippy::string_slice, reason = "a test may stop at its own data")]
+#![expect(clippy::unwrap_used, reason = "a test may stop at its own data")]
 
 // A window whose tools do what their arguments say.
 mod desk;

@@ -12,7 +12,7 @@ mod long;
 
 use std::{sync::Arc, time::Instant};
 
-use egui::{CornerRadius, Frame, Id, Margin, RichText, Sense, Stroke, Ui, UiBuilder};
+use egui::{CornerRadius, EventFilter, Frame, Id, Margin, RichText, Sense, Stroke, Ui, UiBuilder};
 
 use crate::{
     layout::{Palette, face, icon},
@@ -76,7 +76,7 @@ impl ApprovalCard {
         self.turn_to(shown.approval);
         let frame_nr = ui.cumulative_frame_nr();
         let is_armed = self.arming.is_armed(shown.approval.id, frame_nr, shown.now);
-        let id = ui.scope_id().with("approval");
+        let id = keyboard_id();
         let sense = UiBuilder::new().id_salt("approval").sense(Sense::click());
         let card = ui.scope_builder(sense, |ui| {
             let ground = ui.response();
@@ -138,7 +138,19 @@ impl ApprovalCard {
         if std::mem::take(&mut self.wants_focus) || ground.clicked() || is_free {
             ui.memory_mut(|memory| memory.request_focus(id));
         }
+        // The arrows scroll what is read before it is answered.
+        let filter = EventFilter {
+            horizontal_arrows: true,
+            vertical_arrows: true,
+            ..EventFilter::default()
+        };
+        ui.memory_mut(|memory| memory.set_focus_lock_filter(id, filter));
     }
+}
+
+/// What has the keyboard while a card has it. One card is on screen at a time.
+pub(crate) fn keyboard_id() -> Id {
+    Id::unique("approval")
 }
 
 fn card_frame(palette: &Palette, has_focus: bool) -> Frame {

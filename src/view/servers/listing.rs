@@ -81,7 +81,7 @@ fn tool_ui(
         });
     });
     if tool.hidden > 0 {
-        let words = format!("Its definition holds {} hidden characters.", tool.hidden);
+        let words = format!("Hidden characters in its definition: {}.", tool.hidden);
         ui.label(RichText::new(words).size(face::CAPTION_SIZE).color(palette.warn));
     }
     if let Standing::Changed(differences) = &tool.standing {

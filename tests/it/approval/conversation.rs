@@ -96,6 +96,26 @@ fn a_rejection_with_words_is_read_by_the_model_and_the_turn_reads_so() {
     assert!(desk.server.request().to_string().contains("use tabs"));
 }
 
+/// A question leaves the page to be read: it has the letters, the page has the other keys.
+#[test]
+fn the_page_can_be_read_while_a_question_has_the_keyboard() {
+    let long: String = (0..80).map(|i| format!("Paragraph {i} of the answer.\n\n")).collect();
+    let mut desk = Desk::new(vec![whole(&[&long]), asked("cargo fmt"), whole(&["Done."])]);
+    assert!(desk.harness.state_mut().say("Talk"));
+    desk.ended();
+    desk.ask("Format it");
+    desk.harness.key_press_modifiers(Modifiers::COMMAND | Modifiers::SHIFT, Key::A);
+    desk.harness.run_steps(3);
+    desk.harness.key_press(Key::PageUp);
+    desk.harness.key_press(Key::ArrowUp);
+    desk.harness.run_steps(3);
+    assert!(desk.harness.state().view().is_some_and(|view| !view.is_following()));
+    desk.arm();
+    desk.harness.key_press(Key::Y);
+    desk.ended();
+    assert_eq!(desk.scripted.log(), ["Once", "run execute_command"]);
+}
+
 #[test]
 fn escape_stops_the_turn() {
     let mut desk = Desk::new(vec![asked("cargo fmt")]);

@@ -231,7 +231,7 @@ impl Desk {
     /// Says something, and waits for the question that comes of it.
     pub(crate) fn ask(&mut self, words: &str) {
         assert!(self.harness.state_mut().say(words));
-        self.until("a call asks", |window| has_question(window));
+        self.until("a call asks", has_question);
     }
 
     /// Waits for as long as the card takes to be armed, and a little.
