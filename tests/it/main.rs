@@ -58,6 +58,7 @@ mod window;
 
 // Commands: the command line, one turn, drawing and measuring without a window.
 mod ask;
+mod benches;
 mod cli;
 mod offscreen;
 mod perf;
