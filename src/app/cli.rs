@@ -389,7 +389,7 @@ pub struct Profile {
     /// Measure in a window, with scrolling that comes as events.
     #[arg(long)]
     pub window: bool,
-    /// Also write what was done when, for the tracing page of Chrome and Perfetto.
+    /// Also write what was done when, for Chrome and Perfetto.
     #[arg(long, value_name = "OUT.json")]
     pub trace: Option<PathBuf>,
     /// Also draw how the times of frames are distributed.

@@ -1,7 +1,7 @@
 //! The command line: words in, a command or a complaint out.
 
 use letterpress::app::{
-    cli::{self, At, Command, Expand, LogLevel, Renderer, Scenario, Stop, Theme},
+    cli::{self, At, Command, Expand, LogLevel, Renderer, Renderers, Scenario, Stop, Theme},
     export::{self, Format},
 };
 
@@ -71,12 +71,31 @@ fn synth_and_profile_take_numbers() {
     let Command::Synth(synth) = command("synth 1000 --seed 7") else { panic!("no synth") };
     assert_eq!((synth.messages, synth.seed), (1000, 7));
     let Command::Profile(file) = command("profile h.jsonl") else { panic!("no profile") };
-    assert_eq!((file.scenario, file.renderer, file.json), (Scenario::All, None, false));
+    assert_eq!((file.scenario, file.renderer, file.json), (Scenario::All, Vec::new(), false));
+    assert_eq!((file.threshold, file.compare.len(), file.window), (20.0, 0, false));
     let line = "profile --synthetic 50 --scenario fling --renderer commonmark --frames 10 --json";
     let Command::Profile(made) = command(line) else { panic!("no profile") };
     assert_eq!((made.file, made.synthetic, made.frames), (None, Some(50), Some(10)));
-    assert_eq!((made.scenario, made.renderer), (Scenario::Fling, Some(Renderer::Commonmark)));
+    let commonmark = vec![Renderers::One(Renderer::Commonmark)];
+    assert_eq!((made.scenario, made.renderer), (Scenario::Fling, commonmark));
     assert!(made.json);
+    let line = "profile h.jsonl --renderer replay --renderer all --window --trace t.json \
+                --plot p.png";
+    let Command::Profile(drawn) = command(line) else { panic!("no profile") };
+    assert_eq!(drawn.renderer, [Renderers::One(Renderer::Replay), Renderers::All]);
+    assert_eq!((drawn.window, drawn.trace, drawn.plot), (true, path("t.json"), path("p.png")));
+    let Command::Profile(giant) = command("profile --scenario giant --giant-bytes 9") else {
+        panic!("no profile")
+    };
+    assert_eq!((giant.file, giant.giant_bytes), (None, 9));
+    let Command::Profile(held) = command("profile --compare a.json b.json --threshold 5") else {
+        panic!("no profile")
+    };
+    assert_eq!((held.compare.len(), held.threshold), (2, 5.0));
+}
+
+fn path(name: &str) -> Option<std::path::PathBuf> {
+    Some(name.into())
 }
 
 #[test]
@@ -132,6 +151,13 @@ fn wrong_lines_get_one_line() {
         "profile a --synthetic 5",
         "profile a --scenario sleep",
         "profile a --frames 0",
+        "profile a --renderer none",
+        "profile a --giant-bytes 0",
+        "profile a --compare b",
+        "profile a --compare b c",
+        "profile --compare a b --window",
+        "profile --compare a b --threshold -1",
+        "profile --scenario memory",
         "a --log debug export b",
         "--log loud",
         "ask",

@@ -64,6 +64,7 @@ mod window;
 mod ask;
 // The settings of tools and what is kept of them; a scripted model that works in a folder.
 mod agent;
+mod benches;
 mod cli;
 mod offscreen;
 mod perf;

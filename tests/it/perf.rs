@@ -67,3 +67,14 @@ fn resident_memory_is_known_and_below_its_peak() {
     assert!(touched.iter().step_by(4096).all(|byte| *byte == 1));
     assert!(before > 1 << 20 && peak >= 64 << 20, "{before} {peak}");
 }
+
+#[test]
+fn time_on_processors_grows_with_work() {
+    let Some(before) = perf::processor_time() else { return };
+    // Enough to be seen, whatever the machine.
+    let mut text = String::new();
+    while perf::processor_time().is_some_and(|now| now == before) && text.len() < 1 << 28 {
+        text.push_str(&"letterpress ".repeat(1000));
+    }
+    assert!(perf::processor_time() > Some(before));
+}

@@ -155,7 +155,7 @@ const HEADINGS: [&str; 10] = [
 fn as_table(files: &[Vec<Entry>; 2], pairs: &[Pair<'_>], threshold: f64) -> String {
     let mut text = String::from("CPU ms a frame; a ratio above 1 takes longer now\n\n");
     let rows: Vec<Vec<String>> = pairs.iter().map(|pair| row(pair, threshold)).collect();
-    table::push_table(&mut text, &HEADINGS.map(str::to_owned), &rows);
+    table::push_table(&mut text, table::WORDS, &HEADINGS.map(str::to_owned), &rows);
     let adapters = |entries: &[Entry]| entries.first().map(|entry| entry.adapter.clone());
     let [before, after] = [adapters(&files[0]), adapters(&files[1])].map(Option::unwrap_or_default);
     if before != after {

@@ -28,7 +28,10 @@ pub(super) fn draw(path: &Path, reports: &[Report], setting: &Setting) -> Result
     let size_px = setting.pixels(setting.size);
     let mut offscreen = Offscreen::new(size_px, setting.scale, Theme::Dark, theme::install)?;
     let palette = theme::palette(Theme::Dark);
-    let lanes: Vec<Lane<'_>> = reports.iter().map(|report| Lane::of(report, reports)).collect();
+    let mut lanes: Vec<Lane<'_>> = reports.iter().map(|report| Lane::of(report, reports)).collect();
+    // What is to be compared stands together.
+    let place = |name: &str| reports.iter().position(|report| report.name == name);
+    lanes.sort_by_key(|lane| place(lane.report.name));
     for frame in 0..FRAMES {
         offscreen.frame(Vec::new(), f64::from(frame) / 60.0, |ui| {
             Plot { palette: &palette, lanes: &lanes }.ui(ui);

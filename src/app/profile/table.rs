@@ -24,7 +24,7 @@ pub(super) fn table(reports: &[Report]) -> String {
         first.adapter,
     );
     let rows = reports.iter().map(|report| row(&Wire::of(report, reports)));
-    push_table(&mut text, &HEADINGS.map(str::to_owned), &rows.collect::<Vec<_>>());
+    push_table(&mut text, WORDS, &HEADINGS.map(str::to_owned), &rows.collect::<Vec<_>>());
     push_moments(&mut text, reports);
     push_budgets(&mut text, reports);
     text
@@ -53,8 +53,8 @@ const HEADINGS: [&str; 20] = [
     "x cm",
 ];
 
-/// The first two columns are words, all others figures.
-const WORDS: usize = 2;
+/// The first columns: scenario and renderer.
+pub(super) const WORDS: usize = 2;
 
 fn row(wire: &Wire<'_>) -> Vec<String> {
     let ms = |ms: f64| format!("{ms:.3}");
@@ -115,7 +115,7 @@ fn push_budgets(text: &mut String, reports: &[Report]) {
     }
     text.push('\n');
     let headings = ["scenario", "renderer", "figure", "budget", "is"].map(str::to_owned);
-    push_table(text, &headings, &rows);
+    push_table(text, WORDS + 1, &headings, &rows);
 }
 
 fn budget_row(report: &Report, budget: &Budget) -> Vec<String> {
@@ -143,24 +143,29 @@ pub(super) fn figure(figure: f64) -> String {
     }
 }
 
-/// Columns as wide as their widest cell.
-pub(super) fn push_table(text: &mut String, headings: &[String], rows: &[Vec<String>]) {
+/// Columns as wide as their widest cell; the first ones hold words, all others figures.
+pub(super) fn push_table(
+    text: &mut String,
+    words: usize,
+    headings: &[String],
+    rows: &[Vec<String>],
+) {
     let width = |column: usize| {
         let cells = rows.iter().filter_map(|row| row.get(column));
         let cells = cells.map(|cell| cell.chars().count());
         cells.chain(headings.get(column).map(|cell| cell.chars().count())).max().unwrap_or(0)
     };
     let widths: Vec<usize> = (0..headings.len()).map(width).collect();
-    push_row(text, headings, &widths);
+    push_row(text, words, headings, &widths);
     for row in rows {
-        push_row(text, row, &widths);
+        push_row(text, words, row, &widths);
     }
 }
 
-fn push_row(text: &mut String, cells: &[String], widths: &[usize]) {
+fn push_row(text: &mut String, words: usize, cells: &[String], widths: &[usize]) {
     for (column, (cell, &width)) in cells.iter().zip(widths).enumerate() {
         // Writing to a string cannot fail.
-        if column < WORDS {
+        if column < words {
             write!(text, "{cell:<width$}  ").ok();
         } else {
             write!(text, "{cell:>width$}  ").ok();

@@ -428,3 +428,61 @@ impl<'a> Act<'a> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use egui::RawInput;
+
+    use super::*;
+    use crate::app::{
+        cli::Expand,
+        profile::{case::Reply, case::temporary},
+        shown::Letterpress,
+    };
+
+    /// Plays without a window, which nothing here depends on: eframe's word is made up.
+    fn play(scenario: Scenario, frames: u32) -> Result<Vec<Report>> {
+        let file = temporary(|out| synth::write(synth::Request { messages: 30, seed: 1 }, out))?;
+        let case = Case {
+            name: "played",
+            scenario,
+            renderer: Renderer::Replay,
+            file: file.path().to_owned(),
+            expand: Expand::None,
+        };
+        let reply = Reply { bytes: 600, chars_per_frame: 200 };
+        let setting = Setting { frames: Some(frames), reply, size: [400, 300], scale: 1.0 };
+        let ctx = Context::default();
+        Letterpress.install(&ctx);
+        let mut play = Play::new(&[&case], &setting, &Letterpress, "none".to_owned());
+        loop {
+            play.decide(&ctx);
+            if let Tick::Over = play.tick() {
+                return play.end().expect("it was played");
+            }
+            let mut output = ctx.run_ui(RawInput::default(), |ui| play.ui(ui));
+            output.textures_delta.clear();
+            play.took(1.0);
+        }
+    }
+
+    #[test]
+    fn every_scenario_ends_with_as_many_frames_as_it_measures() {
+        let scenarios = [Scenario::Scroll, Scenario::Fling, Scenario::Stream, Scenario::Resize];
+        for scenario in scenarios.into_iter().chain([Scenario::Memory, Scenario::Idle]) {
+            let reports = play(scenario, 5).expect("there is a file");
+            let [report] = reports.as_slice() else { panic!("{}", reports.len()) };
+            assert_eq!(report.measured.len(), 5, "{scenario:?}");
+            // What eframe says it took, all in all.
+            assert!((report.cpu().p50 - 1000.0).abs() < 1.0, "{scenario:?}");
+            assert!(report.counters.messages > 10 && report.first_frame > Duration::ZERO);
+        }
+    }
+
+    #[test]
+    fn opening_counts_its_frames_from_the_first() {
+        let reports = play(Scenario::Open, 5).expect("there is a file");
+        assert!(reports.iter().all(|report| report.measured.len() > 5));
+        assert!(reports.iter().all(|report| report.slugs_laid_out > 0));
+    }
+}
