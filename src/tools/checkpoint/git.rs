@@ -53,6 +53,7 @@ pub(super) struct Git {
     variables: Arc<[(String, String)]>,
     workspace: Arc<Path>,
     repository: Arc<Path>,
+    index: &'static str,
 }
 
 impl Git {
@@ -77,6 +78,7 @@ impl Git {
             variables: variables.into(),
             workspace: workspace.into(),
             repository: repository.into(),
+            index: "index",
         })
     }
 
@@ -86,6 +88,11 @@ impl Git {
 
     pub(super) fn repository(&self) -> &Path {
         &self.repository
+    }
+
+    /// The same with another index, for what is put together and never was in the workspace.
+    pub(super) fn beside(&self) -> Self {
+        Self { index: "index.beside", ..self.clone() }
     }
 
     /// Makes the repository, unless it is there.
@@ -127,7 +134,7 @@ impl Git {
         [
             ("GIT_DIR", text(&self.repository)),
             ("GIT_WORK_TREE", text(&self.workspace)),
-            ("GIT_INDEX_FILE", text(&self.repository.join("index"))),
+            ("GIT_INDEX_FILE", text(&self.repository.join(self.index))),
         ]
     }
 

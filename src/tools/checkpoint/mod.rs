@@ -168,8 +168,29 @@ impl Checkpoints {
                 How::Deleted => How::Added,
             };
         }
-        self.git.run(&["read-tree", "-m", "-u", before.name(), id.name()]).await?;
+        // What is left out now, and was not then, is nobody's to write over.
+        let is_in_the_way = |change: &ChangedFile| {
+            let path = self.git.workspace().join(&change.path);
+            let about = fs::symlink_metadata(path);
+            change.how == How::Added && about.is_ok_and(|about| !about.is_dir())
+        };
+        let (left_out, changes): (Vec<_>, Vec<_>) = changes.into_iter().partition(is_in_the_way);
+        let target = self.without(id, &left_out).await?;
+        self.git.run(&["read-tree", "-m", "-u", before.name(), &target]).await?;
         Ok((before, changes))
+    }
+
+    /// What a checkpoint holds, without some files.
+    async fn without(&self, id: &CheckpointId, files: &[ChangedFile]) -> Checked<String> {
+        if files.is_empty() {
+            return Ok(id.name().to_string());
+        }
+        let git = self.git.beside();
+        git.run(&["read-tree", id.name()]).await?;
+        let literal = |file: &ChangedFile| format!(":(top,literal){}", file.path).into_bytes();
+        let paths = self.paths(&files.iter().map(literal).collect::<Vec<_>>())?;
+        git.run(&["rm", "-q", "--cached", "-f", &from(&paths), NUL]).await?;
+        git.line(&["write-tree"]).await
     }
 
     async fn known(&self, id: &CheckpointId) -> Checked<()> {
@@ -199,7 +220,8 @@ impl Checkpoints {
 
     /// What a git that was killed has left. Nobody else works here while we hold our lock.
     fn remove_stale_locks(&self) {
-        for name in ["index.lock", "HEAD.lock", "refs/heads/checkpoints.lock"] {
+        for name in ["index.lock", "index.beside.lock", "HEAD.lock", "refs/heads/checkpoints.lock"]
+        {
             // Usually there is none; one that stays is met again by git, which says so.
             drop(fs::remove_file(self.git.repository().join(name)));
         }

@@ -73,7 +73,7 @@ async fn call(
                 drop(progress.send(Progress::Note(note.into())).await);
             }
         }
-        std::future::pending().await
+        std::future::pending::<()>().await;
     };
     tokio::select! {
         biased;
