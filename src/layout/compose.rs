@@ -446,7 +446,7 @@ fn notice_look(kind: &NoticeKind) -> (char, &'static str, Tone) {
         NoticeKind::Setting => (icon::GEAR, "", Tone::Faint),
         NoticeKind::Abort => (icon::STOP, "Stopped", Tone::Warn),
         NoticeKind::Error => (icon::WARNING_OCTAGON, "Error", Tone::Err),
-        NoticeKind::Label => (icon::PUSH_PIN, "", Tone::Faint),
+        NoticeKind::Label | NoticeKind::Checkpoint(_) => (icon::PUSH_PIN, "", Tone::Faint),
         NoticeKind::Other(name) if &**name == "sidechain" => (icon::ROBOT, "Sub-agent", Tone::Dim),
         NoticeKind::Other(_) => (icon::INFO, "", Tone::Faint),
     }

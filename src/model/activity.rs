@@ -271,6 +271,7 @@ impl Outline {
                 | NoticeKind::ModelChange
                 | NoticeKind::Setting
                 | NoticeKind::Label
+                | NoticeKind::Checkpoint(_)
                 | NoticeKind::Other(_) => {}
             }
         }

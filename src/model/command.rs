@@ -49,6 +49,11 @@ pub enum Command {
         /// What he says with it; the model reads it.
         feedback: Option<Draft>,
     },
+    /// Take the files back to a checkpoint. What is going on is stopped first.
+    Restore {
+        /// Its name, as the notice of it says.
+        checkpoint: Arc<str>,
+    },
     /// Stop one running call. The turn goes on with its result.
     StopCall {
         /// The message that holds it.

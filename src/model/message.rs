@@ -231,6 +231,8 @@ pub enum NoticeKind {
     Error,
     /// A title or label was given.
     Label,
+    /// The files can be taken back to what they were here: the name of the checkpoint.
+    Checkpoint(Arc<str>),
     /// Any other, by its name in the source.
     Other(Arc<str>),
 }
@@ -247,6 +249,7 @@ impl NoticeKind {
             Self::Abort => "abort",
             Self::Error => "error",
             Self::Label => "label",
+            Self::Checkpoint(_) => "checkpoint",
             Self::Other(name) => name,
         }
     }

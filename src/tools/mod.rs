@@ -10,6 +10,7 @@
 //! what runs, at the places that were judged.
 
 pub mod cancel;
+pub mod checkpoint;
 pub mod edit;
 pub mod fetch;
 pub mod mcp;

@@ -14,6 +14,8 @@ mod settings;
 mod asking;
 // Calls that do real work: each effect once, results always.
 mod work;
+// The way back to what the files were.
+mod checkpoint;
 // Tools that write without end, never end, or leave others behind.
 mod load;
 // Ten thousand random orders of events.

@@ -67,7 +67,9 @@ const RESERVED_CALLS: &[(&str, &[&str], &str)] = &[
 // perf resets a counter of the kernel, which is not a file.
 const FRAMES: &[&str] = &["view/governor.rs"];
 // A tool writes what was approved, and only by steps from the workspace's handle.
-const WRITERS: &[&str] = &["store", "app", "perf/memory.rs", "tools/workspace/handle.rs"];
+// Checkpoints are kept in a repository of our own, beside the workspace.
+const WRITERS: &[&str] =
+    &["store", "app", "perf/memory.rs", "tools/workspace/handle.rs", "tools/checkpoint/"];
 const ONLY_STORE: &str = "showing touches nothing: only store and app write files";
 // The watchdog starts nothing but this program itself.
 const PROGRAMS: &[&str] = &["tools/command/process.rs", "tools/mcp/", "app/watch/watchdog.rs"];

@@ -21,3 +21,5 @@ mod hostile;
 mod requests;
 // A server in this process: timeouts, resets, proxies, cancelling, keys.
 mod loopback;
+// Pages of the web.
+mod pages;

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::{
-    engine::live::workbench::{Later, Terms, Tool, Weighed, Workbench},
+    engine::live::workbench::{Later, Restored, Terms, Tool, Weighed, Workbench},
     presenter::Call,
 };
 
@@ -30,8 +30,12 @@ impl Workbench for Unattended {
         })
     }
 
-    fn checkpoint(&self) -> Option<Later<Result<(), Arc<str>>>> {
+    fn checkpoint(&self) -> Option<Later<Result<Arc<str>, Arc<str>>>> {
         self.0.checkpoint()
+    }
+
+    fn restore(&self, checkpoint: &str) -> Option<Later<Result<Restored, Arc<str>>>> {
+        self.0.restore(checkpoint)
     }
 
     fn place(&self) -> Option<Arc<str>> {

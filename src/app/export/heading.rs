@@ -62,6 +62,7 @@ pub(super) fn notice_words(notice: &Notice) -> String {
         NoticeKind::Abort => "Stopped".to_owned(),
         NoticeKind::Error => "Error".to_owned(),
         NoticeKind::Label => "Label".to_owned(),
+        NoticeKind::Checkpoint(_) => "Checkpoint".to_owned(),
         NoticeKind::Other(name) => one_line(name),
     }
 }

@@ -24,7 +24,8 @@ use crate::{
     engine::live::{PageFetcher, Toolbox},
     tools::{
         Bench, Workspace,
-        mcp::{Environment, Servers, Setup},
+        checkpoint::{Checked, CheckpointError, Checkpoints},
+        mcp::{Digest, Environment, Servers, Setup},
     },
     wire::HttpConfig,
 };
@@ -59,6 +60,7 @@ pub fn open(workspace: &Path, general: &General, runtime: &Handle) -> Result<Too
 pub fn open_at(workspace: &Path, places: &Places, runtime: &Handle) -> Result<Toolkit> {
     let workspace = Workspace::open(workspace)
         .map_err(|error| Error::io("cannot work in the folder", &error, workspace))?;
+    let checkpoints = checkpoints(&workspace, places);
     let settings = Settings::read(&places.config)?;
     let (pins, accepted, forgotten) = PinFile::read(&places.state);
     let mut warnings = settings.warnings;
@@ -84,6 +86,21 @@ pub fn open_at(workspace: &Path, places: &Places, runtime: &Handle) -> Result<To
         Servers::new(setup, runtime)
     });
     let keep = settings::keeper(places.config.clone(), settings.rules.clone());
-    let toolbox = Toolbox::new(bench, servers, settings.rules, keep);
+    let mut toolbox = Toolbox::new(bench, servers, settings.rules, keep);
+    match checkpoints {
+        Ok(checkpoints) => toolbox = toolbox.checkpoints(checkpoints),
+        Err(why) => warnings.push(format!("Changes cannot be taken back: {why}.")),
+    }
     Ok(Toolkit { toolbox: Arc::new(toolbox), warnings, pins })
+}
+
+/// The checkpoints of a workspace: a repository for each.
+fn checkpoints(workspace: &Workspace, places: &Places) -> Checked<Checkpoints> {
+    let root = workspace.root();
+    let name = Digest::of(root.as_os_str().as_encoded_bytes()).to_string();
+    let state = std::path::absolute(&places.state)
+        .map_err(|error| CheckpointError::Failed(error.to_string()))?;
+    // As far as it is there, it may be a link.
+    let state = state.canonicalize().unwrap_or(state);
+    Checkpoints::new(root, &state.join("checkpoints").join(name), places.home.as_deref())
 }

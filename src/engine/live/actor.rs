@@ -9,8 +9,8 @@ use tokio::{sync::mpsc::Receiver, time::Instant as TokioInstant};
 use super::{Shared, arrival::Arrival, publish::Publisher, talk::Talk, workbench::Workbench};
 use crate::{
     model::{
-        ApprovalId, Attachment, Command, Decision, Draft, Entry, Fate, Phase, Receipt, Refusal,
-        Settings, Snapshot, Usage,
+        ApprovalId, Attachment, Command, Decision, Draft, Entry, Fate, NoticeKind, Phase, Receipt,
+        Refusal, Settings, Snapshot, Usage,
         stream::{EndState, RateWindow, StreamWarning},
     },
     presenter::Feedback,
@@ -112,6 +112,13 @@ impl Actor {
                     None => return,
                 },
             };
+            let command = match command {
+                Command::Restore { checkpoint } => {
+                    self.restore(&checkpoint).await;
+                    continue;
+                }
+                other => other,
+            };
             let mut is_due = self.take_idle(command);
             while is_due {
                 if self.turn().await == Some(Stop::Abandoned) {
@@ -148,7 +155,7 @@ impl Actor {
             None => return Turn::Stops(Stop::Abandoned),
             Some(Command::Stop) => return Turn::Stops(Stop::Wanted),
             Some(Command::Retry) if matches!(self.phase, Phase::Retrying { .. }) => Turn::Hurries,
-            Some(command @ (Command::Retry | Command::EditLast(_))) => {
+            Some(command @ (Command::Retry | Command::EditLast(_) | Command::Restore { .. })) => {
                 self.next = Some(command);
                 return Turn::Stops(Stop::Wanted);
             }
@@ -195,6 +202,28 @@ impl Actor {
             // It was decided otherwise meanwhile, and what was said is still said.
             self.enqueue(draft);
         }
+    }
+
+    /// Takes the files back to a checkpoint, and says what was done. It goes on to its end,
+    /// which git keeps near.
+    async fn restore(&mut self, checkpoint: &str) {
+        let restoring = self.bench.as_ref().and_then(|bench| bench.restore(checkpoint));
+        self.phase = Phase::Working { since: now() };
+        self.publish();
+        let restored = match restoring {
+            Some(restoring) => restoring.await,
+            None => Err("no checkpoints are made here".into()),
+        };
+        let (kind, words) = match restored {
+            Ok(restored) => {
+                let words = restored.words();
+                (NoticeKind::Checkpoint(restored.before), words)
+            }
+            Err(why) => (NoticeKind::Error, format!("The files were not taken back: {why}.")),
+        };
+        self.talk.push_notice(kind, &words, (self.shared.clock)());
+        self.phase = Phase::Idle;
+        self.publish();
     }
 
     fn accept(&mut self, draft: &Arc<Draft>) -> bool {
@@ -291,6 +320,7 @@ impl Actor {
             | Command::Retry
             | Command::EditLast(_)
             | Command::Decide { .. }
+            | Command::Restore { .. }
             | Command::StopCall { .. } => {}
         }
     }

@@ -37,6 +37,8 @@ pub(super) struct Arrival {
     pub(super) terms: Terms,
     /// The call that is decided on or run, and its block.
     current: Option<(BlockId, Arc<Call>)>,
+    /// The call that waits for a checkpoint.
+    awaiting: Option<u32>,
     /// The user said something beside a decision.
     is_spoken_to: bool,
     /// The model goes round in circles.
@@ -70,6 +72,7 @@ impl Arrival {
             bench: None,
             terms: Terms::default(),
             current: None,
+            awaiting: None,
             is_spoken_to: false,
             is_stuck: false,
             ran_since: None,
@@ -194,6 +197,12 @@ impl Arrival {
                 let steps = self.pace.request(Priority::Normal, now);
                 self.flush(steps, now)
             }
+            Turned::Checkpoint(id, name) => {
+                let call = self.awaiting.take().unwrap_or_default();
+                self.composition.checkpoint(call, name);
+                self.resolve(id, Outcome::Done, now);
+                true
+            }
             Turned::Outcome(id, outcome) => {
                 self.resolve(id, outcome, now);
                 true
@@ -309,7 +318,10 @@ impl Arrival {
         let mut effects = VecDeque::from(effects);
         while let Some(effect) = effects.pop_front() {
             match effect {
-                Effect::Start { id, task, .. } => {
+                Effect::Start { id, task, block } => {
+                    if matches!(task, Task::AwaitCheckpoint) {
+                        self.awaiting = Some(block.ordinal);
+                    }
                     if let Some(outcome) = self.perform(id, task, now) {
                         effects.extend(self.presenter.resolved(id, outcome, now));
                     }

@@ -174,6 +174,14 @@ impl Composition {
         self.notes.entry(note.block.ordinal).or_default().push(part);
     }
 
+    /// A checkpoint was made before this call.
+    pub(super) fn checkpoint(&mut self, ordinal: u32, name: Arc<str>) {
+        let text = Text::unparsed("Checkpoint before the first change");
+        let text = Text { blocks: super::prose::parsed(&text.source), ..text };
+        let part = Part::Notice(Notice { kind: NoticeKind::Checkpoint(name), text });
+        self.notes.entry(ordinal.saturating_sub(1)).or_default().push(part);
+    }
+
     pub(super) fn echo(&mut self, ordinal: u32, echo: Echo) {
         self.echoes.push((ordinal, echo));
     }

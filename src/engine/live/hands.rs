@@ -36,7 +36,7 @@ enum News {
     Weighed(Weighed),
     Said(Said),
     Done(ToolResult),
-    Checkpoint(Result<(), Arc<str>>),
+    Checkpoint(Result<Arc<str>, Arc<str>>),
 }
 
 /// What a deed means for the conversation.
@@ -47,6 +47,8 @@ pub(super) enum Turned {
     Asks,
     /// The output of a running call has changed.
     Output,
+    /// A checkpoint of this name was made.
+    Checkpoint(EffectId, Arc<str>),
     /// What was started has this outcome.
     Outcome(EffectId, Outcome),
 }
@@ -167,7 +169,10 @@ impl Hands {
             }
             News::Weighed(Weighed::Denied(why)) => self.ended(id, Outcome::Failed(why)),
             News::Done(result) => self.ended(id, Outcome::Finished(Arc::new(result))),
-            News::Checkpoint(Ok(())) => self.ended(id, Outcome::Done),
+            News::Checkpoint(Ok(name)) => {
+                self.held = None;
+                Turned::Checkpoint(id, name)
+            }
             News::Checkpoint(Err(why)) => self.ended(id, Outcome::Failed(why)),
         }
     }

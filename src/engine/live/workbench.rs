@@ -23,8 +23,13 @@ pub trait Workbench: fmt::Debug + Send + Sync {
     fn tools(&self) -> Vec<Tool>;
     /// Decides on a call, or has the user asked. Touches nothing.
     fn weigh(&self, call: Arc<Call>, terms: Terms) -> Later<Weighed>;
-    /// Makes what the first change can be taken back to; none where that is not possible.
-    fn checkpoint(&self) -> Option<Later<Result<(), Arc<str>>>> {
+    /// Makes what the first change can be taken back to, and gives its name; none where
+    /// checkpoints are not made.
+    fn checkpoint(&self) -> Option<Later<Result<Arc<str>, Arc<str>>>> {
+        None
+    }
+    /// Takes the files back to a checkpoint; none where checkpoints are not made.
+    fn restore(&self, _checkpoint: &str) -> Option<Later<Result<Restored, Arc<str>>>> {
         None
     }
     /// Where the tools work, for people.
@@ -40,6 +45,15 @@ pub struct Tool {
     pub spec: ToolSpec,
     /// What it can change.
     pub touch: Touch,
+}
+
+/// What was done to go back to a checkpoint.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Restored {
+    /// A checkpoint that was made just before, to take it back.
+    pub before: Arc<str>,
+    /// The files that were changed, relative to the workspace.
+    pub files: Vec<Arc<str>>,
 }
 
 /// What a call is weighed by, beside the rules.
@@ -83,6 +97,25 @@ pub enum Said {
     Output(Vec<u8>),
     /// How far it is.
     Note(Arc<str>),
+}
+
+impl Restored {
+    /// What was done, for the reader.
+    pub(super) fn words(&self) -> String {
+        /// Files that are named.
+        const NAMED: usize = 20;
+        if self.files.is_empty() {
+            return "The files are as they were at the checkpoint: none was different.".to_owned();
+        }
+        let named =
+            self.files.iter().take(NAMED).map(|file| format!("`{}`", file.replace('`', "'")));
+        let named: Vec<String> = named.collect();
+        let more = match self.files.len() - named.len() {
+            0 => String::new(),
+            more => format!(" and {more} more"),
+        };
+        format!("Taken back to the checkpoint: {}{more}", named.join(", "))
+    }
 }
 
 impl fmt::Debug for Weighed {

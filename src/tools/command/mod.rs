@@ -7,7 +7,7 @@ mod plain;
 mod process;
 mod program;
 
-use std::{path::PathBuf, sync::Arc, time::Duration};
+use std::{io, path::PathBuf, sync::Arc, time::Duration};
 
 use tokio::{sync::mpsc, time::Instant};
 
@@ -75,6 +75,31 @@ pub(super) async fn run(job: Job, watch: Watch<'_>) -> ToolOutput {
     }
     process.end();
     finished(kept, exit, timeout)
+}
+
+/// Runs a program of our own choosing, and gives how it ended and up to `max` bytes of each of
+/// what it wrote to its output and its errors. Dropping the future ends it.
+pub(super) async fn collect(job: Job, max: usize) -> io::Result<(Exit, Vec<u8>, Vec<u8>)> {
+    let timeout = job.timeout;
+    let mut process = Process::start(&job)?;
+    let (mut out, mut err) = (Vec::new(), Vec::new());
+    let all = async {
+        let mut exit = None;
+        loop {
+            match process.event().await {
+                Event::Output(stream, bytes) => {
+                    let kept = if stream == Stream::Out { &mut out } else { &mut err };
+                    let room = max - kept.len();
+                    kept.extend_from_slice(bytes.get(..room).unwrap_or(&bytes));
+                }
+                Event::Exit(how) => exit = Some(how),
+                Event::Silence => return exit.unwrap_or(Exit::Signal(0)),
+            }
+        }
+    };
+    let exit = tokio::time::timeout(timeout, all).await;
+    process.end();
+    Ok((exit.unwrap_or(Exit::TimedOut), out, err))
 }
 
 enum End {

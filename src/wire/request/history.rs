@@ -264,6 +264,7 @@ fn summary(part: &Part) -> Option<Piece<'_>> {
         | NoticeKind::Abort
         | NoticeKind::Error
         | NoticeKind::Label
+        | NoticeKind::Checkpoint(_)
         | NoticeKind::Other(_) => return None,
     };
     let text = format!("{what}\n\n<summary>\n{}\n</summary>", notice.text.source);

@@ -55,7 +55,8 @@ fn writes(bytes: u64) -> String {
 #[cfg(target_os = "linux")]
 fn peak_bytes(numbers: u64) -> u64 {
     let ground = Ground::new();
-    let first = calls(&[("execute_command", json!({"command": ["seq", "1", numbers.to_string()]}))]);
+    let first =
+        calls(&[("execute_command", json!({"command": ["seq", "1", numbers.to_string()]}))]);
     let server = Server::new(vec![first, whole(&["Done."])]);
     let base = format!("{}/v1", server.base);
     let folder = ground.places().state;

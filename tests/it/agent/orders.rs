@@ -234,13 +234,13 @@ impl Workbench for Bench {
         })
     }
 
-    fn checkpoint(&self) -> Option<Later<Result<(), Arc<str>>>> {
+    fn checkpoint(&self) -> Option<Later<Result<Arc<str>, Arc<str>>>> {
         let world = Arc::clone(&self.0);
         match world.below(4) {
             0 => None,
             made => Some(Box::pin(async move {
                 world.dawdle().await;
-                if made == 1 { Err("the disk is full".into()) } else { Ok(()) }
+                if made == 1 { Err("the disk is full".into()) } else { Ok("c1".into()) }
             })),
         }
     }
@@ -428,7 +428,8 @@ fn check(world: &World, end: &Snapshot, seed: u64) {
     let mut made: Vec<_> = made.map(|call| call["id"].to_string()).collect();
     let answered = messages.iter().filter(|m| m["role"] == "tool");
     let mut answered: Vec<_> = answered.map(|m| m["tool_call_id"].to_string()).collect();
-    (made.sort(), answered.sort());
+    made.sort();
+    answered.sort();
     assert_eq!(made, answered, "order {seed}");
 }
 

@@ -31,7 +31,7 @@ use super::{
 #[derive(Clone, Debug, Default)]
 struct Scripted {
     log: Arc<Mutex<Vec<String>>>,
-    checkpoint: Option<Result<(), Arc<str>>>,
+    checkpoint: Option<Result<Arc<str>, Arc<str>>>,
 }
 
 struct Scheduled {
@@ -78,7 +78,7 @@ impl Workbench for Scripted {
         })
     }
 
-    fn checkpoint(&self) -> Option<Later<Result<(), Arc<str>>>> {
+    fn checkpoint(&self) -> Option<Later<Result<Arc<str>, Arc<str>>>> {
         let made = self.checkpoint.clone()?;
         let bench = self.clone();
         Some(Box::pin(async move {
@@ -335,7 +335,7 @@ fn one_running_call_can_be_stopped_and_the_turn_goes_on() {
 
 #[test]
 fn x01_x02_only_changes_wait_for_the_checkpoint() {
-    let scripted = Scripted { checkpoint: Some(Ok(())), ..Scripted::default() };
+    let scripted = Scripted { checkpoint: Some(Ok("c1".into())), ..Scripted::default() };
     let first = [
         ("look", json!({"name": "a"})),
         ("change", json!({"name": "b"})),

@@ -5,19 +5,23 @@ mod pages;
 mod result;
 mod servers;
 
-use std::{fmt, sync::Arc};
+use std::{
+    fmt,
+    sync::{Arc, OnceLock},
+};
 
 use parking_lot::Mutex;
 use tokio::sync::mpsc::{self, Sender};
 
 pub use pages::PageFetcher;
 
-use super::workbench::{Later, Permit, Question, Said, Terms, Tool, Weighed, Workbench};
+use super::workbench::{Later, Permit, Question, Restored, Said, Terms, Tool, Weighed, Workbench};
 use crate::{
     model::{Decision, ToolResult, ToolUse},
     presenter::{Call, Touch},
     tools::{
         self, Approved, BadArguments, Bench, Effect, Progress, Run, Stop, ToolSpec, Verdict,
+        checkpoint::{CheckpointError, CheckpointId, Checkpoints},
         mcp::Servers,
         policy::{self, Answer, Granted, Level, Rule, Rules, Scope, Trust},
     },
@@ -38,6 +42,7 @@ struct Inner {
     servers: Option<Servers>,
     rules: Mutex<Rules>,
     keep: Keep,
+    checkpoints: OnceLock<Checkpoints>,
 }
 
 /// Keeps the rules that hold until the user takes them back.
@@ -53,7 +58,17 @@ impl Toolbox {
             None => bench,
         };
         let rules = Mutex::new(Rules { always, ..Rules::default() });
-        Self { inner: Arc::new(Inner { bench, servers, rules, keep }) }
+        Self {
+            inner: Arc::new(Inner { bench, servers, rules, keep, checkpoints: OnceLock::new() }),
+        }
+    }
+
+    /// Makes checkpoints of the workspace, too.
+    #[must_use]
+    pub fn checkpoints(self, checkpoints: Checkpoints) -> Self {
+        // Those that it has already it keeps.
+        self.inner.checkpoints.get_or_init(|| checkpoints);
+        self
     }
 
     /// Its servers.
@@ -79,6 +94,26 @@ impl Workbench for Toolbox {
                 Weighed::Denied("Not run: it could not be looked into.".into())
             })
         })
+    }
+
+    fn checkpoint(&self) -> Option<Later<Result<Arc<str>, Arc<str>>>> {
+        let checkpoints = self.inner.checkpoints.get()?.clone();
+        Some(Box::pin(async move {
+            let made = checkpoints.make().await.map_err(|error| words_of(&error))?;
+            Ok(Arc::clone(made.name()))
+        }))
+    }
+
+    fn restore(&self, checkpoint: &str) -> Option<Later<Result<Restored, Arc<str>>>> {
+        let checkpoints = self.inner.checkpoints.get()?.clone();
+        let id = CheckpointId::parse(checkpoint);
+        Some(Box::pin(async move {
+            let id = id.ok_or(CheckpointError::Unknown).map_err(|error| words_of(&error))?;
+            let (before, changes) =
+                checkpoints.restore(&id).await.map_err(|error| words_of(&error))?;
+            let files = changes.iter().map(|it| policy::visible(&it.path).text.into()).collect();
+            Ok(Restored { before: Arc::clone(before.name()), files })
+        }))
     }
 
     fn place(&self) -> Option<Arc<str>> {
@@ -189,6 +224,10 @@ impl Permit for Scheduled {
             result::of(&call, output)
         })
     }
+}
+
+fn words_of(error: &CheckpointError) -> Arc<str> {
+    policy::visible(&error.to_string()).text.into()
 }
 
 fn words(progress: Progress) -> Said {
