@@ -4,7 +4,7 @@ use std::{fmt, sync::Arc};
 
 use parking_lot::RwLock;
 
-use super::workbench::{Later, Terms, Tool, Weighed, Workbench};
+use super::workbench::{Later, Restored, Terms, Tool, Weighed, Workbench};
 use crate::presenter::Call;
 
 /// A workbench that stands for another one, or for none. Clones stand for the same.
@@ -39,8 +39,12 @@ impl Workbench for Switch {
         }
     }
 
-    fn checkpoint(&self) -> Option<Later<Result<(), Arc<str>>>> {
+    fn checkpoint(&self) -> Option<Later<Result<Arc<str>, Arc<str>>>> {
         self.bench()?.checkpoint()
+    }
+
+    fn restore(&self, checkpoint: &str) -> Option<Later<Result<Restored, Arc<str>>>> {
+        self.bench()?.restore(checkpoint)
     }
 
     fn place(&self) -> Option<Arc<str>> {
