@@ -423,6 +423,13 @@ fn notice(flow: &mut Flow<'_>, word: &Notice) {
     if !short {
         left.insert(0, calls::caret(open));
     }
+    if let NoticeKind::Checkpoint(name) = &word.kind {
+        let restore = Some(Action::Restore(Arc::clone(name)));
+        left.push(Segment {
+            action: restore,
+            ..Segment::new("Take the files back", Face::Caption, Tone::Accent)
+        });
+    }
     let label = Label {
         left,
         action: (!short).then_some(Action::Toggle(fold)),

@@ -281,6 +281,8 @@ pub enum Action {
     Wrap(Fold),
     /// Stops the running call of this id.
     Stop(Arc<str>),
+    /// Takes the files back to the checkpoint of this name.
+    Restore(Arc<str>),
 }
 
 /// Something that opens and closes. Stable for as long as the message lives.

@@ -125,7 +125,11 @@ fn target_ui(
                 response
             }
         }
-        Action::Toggle(_) | Action::Copy(_) | Action::Wrap(_) | Action::Stop(_) => {
+        Action::Toggle(_)
+        | Action::Copy(_)
+        | Action::Wrap(_)
+        | Action::Stop(_)
+        | Action::Restore(_) => {
             response.widget_info(|| WidgetInfo::labeled(Role::Button, true, &target.spoken));
             response
         }

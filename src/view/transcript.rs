@@ -52,6 +52,11 @@ pub enum ViewCommand {
         /// Its id.
         call_id: Arc<str>,
     },
+    /// Take the files back to a checkpoint.
+    Restore {
+        /// Its name.
+        checkpoint: Arc<str>,
+    },
 }
 
 /// Shows a [`Source`] and keeps the reader's place, choices and caches.
@@ -442,6 +447,9 @@ impl TranscriptView {
                 message: click.slug.message,
                 call_id: Arc::clone(call_id),
             }),
+            Action::Restore(name) => {
+                commands.push(ViewCommand::Restore { checkpoint: Arc::clone(name) });
+            }
             Action::Link(target, shown) => commands.push(ViewCommand::OpenLink {
                 target: Arc::clone(target),
                 shown: Arc::clone(shown),

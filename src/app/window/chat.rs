@@ -144,6 +144,11 @@ impl Chat {
         self.carry_out(Wish::Tell(Command::StopCall { message, call_id }));
     }
 
+    /// Takes the files back to a checkpoint, which can be taken back in the same way.
+    pub(super) fn restore(&mut self, checkpoint: Arc<str>) {
+        self.carry_out(Wish::Tell(Command::Restore { checkpoint }));
+    }
+
     /// True once a folder for the tools was asked for.
     pub(super) fn take_wants_folder(&mut self) -> bool {
         std::mem::take(&mut self.wants_folder)

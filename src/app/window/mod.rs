@@ -261,6 +261,11 @@ impl Window {
                         chat.stop_call(message, call_id);
                     }
                 }
+                ViewCommand::Restore { checkpoint } => {
+                    if let Some(chat) = self.tabs.get_mut(self.active).and_then(Tab::live) {
+                        chat.restore(checkpoint);
+                    }
+                }
             }
         }
     }
