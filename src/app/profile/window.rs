@@ -23,6 +23,7 @@ use super::{
 use crate::{
     app::{
         cli::Renderer,
+        display,
         error::{Error, Result},
         offscreen::Host,
     },
@@ -36,6 +37,9 @@ use crate::{
 /// # Errors
 /// No display, no GPU, a file that cannot be opened, or a window that was closed too soon.
 pub(super) fn run(cases: &[&Case], setting: &Setting, host: &dyn Host) -> Result<Vec<Report>> {
+    if !display::exists() {
+        return Err(Error::failed("there is no display; measure without --window", ""));
+    }
     let [width, height] = setting.size.map(|side| side as f32);
     let options = eframe::NativeOptions {
         viewport: ViewportBuilder::default()
