@@ -28,7 +28,7 @@ use crate::{
         offscreen::Host,
     },
     gpu::{self, Printer},
-    perf::{self, Reason},
+    perf::Reason,
     view::governor,
 };
 
@@ -105,9 +105,8 @@ impl eframe::App for Stand<'_> {
             Tick::Frame(frame) if frame.renderer != Renderer::Commonmark => frame.points,
             Tick::Frame(_) | Tick::Rest(_) | Tick::Over => 0.0,
         };
-        if let Some(screen) = input.screen_rect.or_else(|| Some(ctx.content_rect())) {
-            self.finger.scroll(points, screen.center(), &mut input.events);
-        }
+        let screen = input.screen_rect.unwrap_or_else(|| ctx.content_rect());
+        self.finger.scroll(points, screen.center(), &mut input.events);
     }
 
     fn ui(&mut self, ui: &mut Ui, frame: &mut eframe::Frame) {
@@ -162,14 +161,4 @@ impl Finger {
         }
         events.push(wheel(-points, TouchPhase::Move));
     }
-}
-
-/// Seconds as eframe gives them.
-fn seconds(seconds: f32) -> std::time::Duration {
-    std::time::Duration::try_from_secs_f32(seconds).unwrap_or_default()
-}
-
-/// The clock of this file's children.
-fn now() -> std::time::Instant {
-    perf::now()
 }
