@@ -53,7 +53,7 @@ fn push_rows(rows: &mut Vec<Row>, kibibytes: usize, extent: Extent) {
     let warm = runs(count, || bed.frame());
     push("everything laid out", &mut bed, warm, before);
     let before = bed.view.laid_out();
-    let mut width = 900.0;
+    let mut width = 700.0;
     let resized = runs(count, || {
         width -= 1.0;
         bed.width = width;

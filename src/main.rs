@@ -5,6 +5,7 @@ use std::process::ExitCode;
 use letterpress::app::{
     ask,
     cli::{self, Command},
+    display,
     error::{Error, Result, report},
     export, profile, providers, render,
     shown::Letterpress,
@@ -56,7 +57,7 @@ fn run(command: Command, general: &cli::General) -> Result<()> {
 
 /// Opens a window; where there is no display, draws what it would have shown.
 fn window(start: Start) -> Result<()> {
-    if has_display() {
+    if display::exists() {
         return window::run(start);
     }
     if !start.files.is_empty() {
@@ -64,15 +65,6 @@ fn window(start: Start) -> Result<()> {
     }
     say("letterpress: there is no display, so the sample conversation is drawn off-screen");
     say_written(&render::demo(&Letterpress)?)
-}
-
-/// A display server that a window could be opened on.
-fn has_display() -> bool {
-    let set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
-    cfg!(not(target_os = "linux"))
-        || set("DISPLAY")
-        || set("WAYLAND_DISPLAY")
-        || set("WAYLAND_SOCKET")
 }
 
 /// Logs to stderr at a level; without one, warnings only.

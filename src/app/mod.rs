@@ -2,6 +2,7 @@
 
 pub mod ask;
 pub mod cli;
+pub mod display;
 pub mod error;
 pub mod export;
 pub mod offscreen;

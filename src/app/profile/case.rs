@@ -124,8 +124,8 @@ pub(super) fn cases(args: &cli::Profile, files: &Files) -> Vec<Case> {
     let mut cases = Vec::new();
     for renderer in renderers(args) {
         for &scenario in scenarios(&args.scenario) {
-            // The reference renderer needs seconds for each frame of a giant: only for
-            // who asks for just that.
+            // The reference renderer lays out all of a giant in every frame: only for who
+            // asks for just that.
             if scenario == Scenario::Giant && all && renderer == Renderer::Commonmark {
                 continue;
             }

@@ -75,7 +75,8 @@ impl Pair<'_> {
 
     fn is_worse(&self, threshold_percent: f64) -> bool {
         let limit = 1.0 + threshold_percent / 100.0;
-        self.ratios().into_iter().flatten().any(|ratio| ratio > limit)
+        let Self { before, after } = self;
+        after.p50 > before.p50 * limit || after.p99 > before.p99 * limit
     }
 }
 

@@ -12,7 +12,7 @@ use crate::{
     app::{
         cli::{Renderer, Scenario},
         error::Result,
-        offscreen::{Host, Offscreen, Request},
+        offscreen::{Counters, Host, Offscreen, Request},
         synth,
     },
     perf::{self, Samples, millis},
@@ -59,8 +59,9 @@ pub(super) fn run(case: &Case, setting: &Setting, host: &dyn Host) -> Result<Rep
         run.stage.settle()?;
     }
     run.memory.end();
+    let counters = run.stage.subject.counters();
     run.time_gpu(case.scenario)?;
-    Ok(run.report(case, first_frame, began))
+    Ok(run.report(case, counters, (began, first_frame)))
 }
 
 /// A stage that has shown the empty document, and the memory that took.
@@ -196,9 +197,14 @@ impl Run<'_> {
         Ok(())
     }
 
-    fn report(self, case: &Case, first_frame: Duration, began: Instant) -> Report {
+    /// `counters` are from before the GPU was timed.
+    fn report(
+        self,
+        case: &Case,
+        counters: Counters,
+        (began, first_frame): (Instant, Duration),
+    ) -> Report {
         let Self { stage, measured, memory, laid_out_before, repaints, core, gpu, .. } = self;
-        let counters = stage.subject.counters();
         Report {
             name: case.name,
             scenario: case.scenario,

@@ -136,7 +136,7 @@ fn budget_row(report: &Report, budget: &Budget) -> Vec<String> {
 
 /// Three digits after the point where that says something.
 pub(super) fn figure(figure: f64) -> String {
-    if figure.abs() >= 100.0 || figure == 0.0 {
+    if figure.abs() >= 100.0 || figure.fract() == 0.0 {
         format!("{figure:.0}")
     } else {
         format!("{figure:.3}")

@@ -23,11 +23,12 @@ use super::{
 use crate::{
     app::{
         cli::Renderer,
+        display,
         error::{Error, Result},
         offscreen::Host,
     },
     gpu::{self, Printer},
-    perf::{self, Reason},
+    perf::Reason,
     view::governor,
 };
 
@@ -36,6 +37,9 @@ use crate::{
 /// # Errors
 /// No display, no GPU, a file that cannot be opened, or a window that was closed too soon.
 pub(super) fn run(cases: &[&Case], setting: &Setting, host: &dyn Host) -> Result<Vec<Report>> {
+    if !display::exists() {
+        return Err(Error::failed("there is no display; measure without --window", ""));
+    }
     let [width, height] = setting.size.map(|side| side as f32);
     let options = eframe::NativeOptions {
         viewport: ViewportBuilder::default()
@@ -101,9 +105,8 @@ impl eframe::App for Stand<'_> {
             Tick::Frame(frame) if frame.renderer != Renderer::Commonmark => frame.points,
             Tick::Frame(_) | Tick::Rest(_) | Tick::Over => 0.0,
         };
-        if let Some(screen) = input.screen_rect.or_else(|| Some(ctx.content_rect())) {
-            self.finger.scroll(points, screen.center(), &mut input.events);
-        }
+        let screen = input.screen_rect.unwrap_or_else(|| ctx.content_rect());
+        self.finger.scroll(points, screen.center(), &mut input.events);
     }
 
     fn ui(&mut self, ui: &mut Ui, frame: &mut eframe::Frame) {
@@ -158,14 +161,4 @@ impl Finger {
         }
         events.push(wheel(-points, TouchPhase::Move));
     }
-}
-
-/// Seconds as eframe gives them.
-fn seconds(seconds: f32) -> std::time::Duration {
-    std::time::Duration::try_from_secs_f32(seconds).unwrap_or_default()
-}
-
-/// The clock of this file's children.
-fn now() -> std::time::Instant {
-    perf::now()
 }

@@ -9,7 +9,6 @@ use std::{
 
 use egui::{Context, Ui};
 
-use super::{now, seconds};
 use crate::{
     app::{
         cli::{Renderer, Scenario},
@@ -110,21 +109,21 @@ impl Rest {
         let (said, share) = sync_channel(1);
         let meter = thread::Builder::new().name("meter".to_owned()).spawn(move || {
             sleep(CALM);
-            let (before, began) = (perf::processor_time(), now());
+            let (before, began) = (perf::processor_time(), perf::now());
             sleep(duration);
-            let took = now().saturating_duration_since(began).as_secs_f64();
+            let took = perf::now().saturating_duration_since(began).as_secs_f64();
             if let Some((after, before)) = perf::processor_time().zip(before) {
                 // Whoever wanted to know may have been closed.
                 said.send(after.saturating_sub(before).as_secs_f64() / took).ok();
             }
         });
-        Self { until: now() + CALM + duration + CALM, share: meter.is_ok().then_some(share) }
+        Self { until: perf::now() + CALM + duration + CALM, share: meter.is_ok().then_some(share) }
     }
 }
 
 fn sleep(duration: Duration) {
-    let end = now() + duration;
-    while let Some(left) = end.checked_duration_since(now()).filter(|left| !left.is_zero()) {
+    let end = perf::now() + duration;
+    while let Some(left) = end.checked_duration_since(perf::now()).filter(|left| !left.is_zero()) {
         thread::park_timeout(left);
     }
 }
@@ -168,7 +167,8 @@ impl<'a> Play<'a> {
     /// The whole time of the frame before, on the CPU.
     pub(super) fn took(&mut self, took: f32) {
         let Some(mut stats) = self.pending.take() else { return };
-        stats.encode = seconds(took).saturating_sub(stats.ui);
+        let took = Duration::try_from_secs_f32(took).unwrap_or_default();
+        stats.encode = took.saturating_sub(stats.ui);
         if let Some(act) = &mut self.act {
             act.measured.push(stats);
             mark(&mut act.marks, stats.uploaded_bytes);
@@ -181,9 +181,9 @@ impl<'a> Play<'a> {
         let printed = std::mem::replace(&mut self.printed, printer);
         let Some(act) = &mut self.act else { return };
         perf::scope!("frame");
-        let began = now();
+        let began = perf::now();
         act.subject.ui(ui);
-        let took = now().saturating_duration_since(began);
+        let took = perf::now().saturating_duration_since(began);
         if let Tick::Frame(Frame { measured: true, .. }) = self.tick {
             let uploaded = printer.uploaded_bytes.saturating_sub(printed.uploaded_bytes);
             self.pending = Some(FrameStats {
@@ -254,7 +254,7 @@ impl<'a> Play<'a> {
                 Ok(Some(Tick::Frame(still)))
             }
             Stage::Opening if act.subject.is_ready() => {
-                act.first_frame = now().saturating_duration_since(act.opened_at);
+                act.first_frame = perf::now().saturating_duration_since(act.opened_at);
                 act.stage = Stage::Steps {
                     left: script::steps(act.case.scenario, self.setting).into(),
                     done: 0,
@@ -272,7 +272,7 @@ impl<'a> Play<'a> {
 
 impl<'a> Act<'a> {
     fn new(case: &'a Case, subject: Box<dyn Subject>) -> Self {
-        let began = now();
+        let began = perf::now();
         Self {
             case,
             subject,
@@ -304,7 +304,7 @@ impl<'a> Act<'a> {
         perf::reset_peak_rss();
         self.memory = Memory::above(perf::rss_bytes());
         self.laid_out_before = self.is_open().then_some(0);
-        self.opened_at = now();
+        self.opened_at = perf::now();
         let Case { renderer, expand, file, .. } = self.case;
         let request = Request { renderer: *renderer, expand: *expand, ..Request::new(Some(file)) };
         self.subject = host.open(&request, ctx)?;
@@ -393,7 +393,7 @@ impl<'a> Act<'a> {
             self.rest = Some(Rest::begin(duration));
             return Some(Tick::Rest(CALM + duration + CALM));
         };
-        let left = rest.until.saturating_duration_since(now());
+        let left = rest.until.saturating_duration_since(perf::now());
         if !left.is_zero() {
             self.repaints += 1;
             return Some(Tick::Rest(left));
@@ -424,7 +424,7 @@ impl<'a> Act<'a> {
             measured: self.measured,
             marks: self.marks,
             began: self.began,
-            ended: now(),
+            ended: perf::now(),
         }
     }
 }
@@ -460,7 +460,9 @@ mod tests {
             if let Tick::Over = play.tick() {
                 return play.end().expect("it was played");
             }
-            let mut output = ctx.run_ui(RawInput::default(), |ui| play.ui(ui));
+            let screen = egui::Rect::from_min_size(egui::Pos2::ZERO, egui::vec2(400.0, 300.0));
+            let input = RawInput { screen_rect: Some(screen), ..RawInput::default() };
+            let mut output = ctx.run_ui(input, |ui| play.ui(ui));
             output.textures_delta.clear();
             play.took(1.0);
         }
