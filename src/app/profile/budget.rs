@@ -1,6 +1,6 @@
 //! What a figure may be, beside what it is.
 
-use super::report::Report;
+use super::report::{Place, Report};
 use crate::{
     app::cli::{Renderer, Scenario},
     perf::millis,
@@ -66,25 +66,14 @@ pub(super) fn budgets(report: &Report, ratio: Option<f64>) -> Vec<Budget> {
     if report.renderer == Renderer::Commonmark {
         return Vec::new();
     }
-    let at_most = |name, limit, figure| Budget { name, limit: Limit::AtMost(limit), figure };
-    let cpu = report.cpu();
-    let [p50, p99] = [("cpu_ms.p50", cpu.p50), ("cpu_ms.p99", cpu.p99)];
-    let first = millis(report.first_frame);
-    let mut budgets = match report.scenario {
-        Scenario::Open => vec![at_most("first_frame_ms", open_ms(report.counters.messages), first)],
-        Scenario::Scroll => scroll(report, ratio),
-        Scenario::Fling => vec![at_most(p99.0, FLING_P99_MS, p99.1)],
-        Scenario::Stream => vec![at_most(p99.0, STREAM_P99_MS, p99.1)],
-        Scenario::Giant => vec![
-            at_most("first_frame_ms", GIANT_FIRST_MS, first),
-            at_most(p50.0, SCROLL_P50_MS, p50.1),
-            at_most(p99.0, SCROLL_P99_MS, p99.1),
-        ],
-        Scenario::Idle => {
-            vec![at_most("repaints_requested", 0.0, report.repaints_requested as f64)]
-        }
-        Scenario::Memory | Scenario::Resize | Scenario::All => Vec::new(),
+    let mut budgets = match report.place {
+        Place::OffScreen => of_frames(report, ratio),
+        Place::Window => Vec::new(),
     };
+    let at_most = |name, limit, figure| Budget { name, limit: Limit::AtMost(limit), figure };
+    if report.scenario == Scenario::Idle {
+        budgets.push(at_most("repaints_requested", 0.0, report.repaints_requested as f64));
+    }
     if let Some(limit) = memory_mb(report)
         && let Some(peak) = report.memory.peak_over_empty()
     {
@@ -94,6 +83,26 @@ pub(super) fn budgets(report: &Report, ratio: Option<f64>) -> Vec<Budget> {
         budgets.push(at_most("idle_core_percent", IDLE_PERCENT, core * 100.0));
     }
     budgets
+}
+
+/// What frames may take.
+fn of_frames(report: &Report, ratio: Option<f64>) -> Vec<Budget> {
+    let at_most = |name, limit, figure| Budget { name, limit: Limit::AtMost(limit), figure };
+    let cpu = report.cpu();
+    let [p50, p99] = [("cpu_ms.p50", cpu.p50), ("cpu_ms.p99", cpu.p99)];
+    let first = millis(report.first_frame);
+    match report.scenario {
+        Scenario::Open => vec![at_most("first_frame_ms", open_ms(report.counters.messages), first)],
+        Scenario::Scroll => scroll(report, ratio),
+        Scenario::Fling => vec![at_most(p99.0, FLING_P99_MS, p99.1)],
+        Scenario::Stream => vec![at_most(p99.0, STREAM_P99_MS, p99.1)],
+        Scenario::Giant => vec![
+            at_most("first_frame_ms", GIANT_FIRST_MS, first),
+            at_most(p50.0, SCROLL_P50_MS, p50.1),
+            at_most(p99.0, SCROLL_P99_MS, p99.1),
+        ],
+        Scenario::Idle | Scenario::Memory | Scenario::Resize | Scenario::All => Vec::new(),
+    }
 }
 
 fn scroll(report: &Report, ratio: Option<f64>) -> Vec<Budget> {

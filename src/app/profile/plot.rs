@@ -95,7 +95,7 @@ const FOOT: f32 = 44.0;
 const NAMES: f32 = 190.0;
 const FIGURES: f32 = 250.0;
 /// Lanes are no higher, however few there are.
-const LANE_MAX: f32 = 120.0;
+const LANE_MAX: f32 = 300.0;
 
 impl Plot<'_> {
     fn ui(&self, ui: &Ui) {

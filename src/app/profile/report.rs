@@ -20,6 +20,7 @@ pub(super) struct Report {
     pub(super) name: &'static str,
     pub(super) scenario: Scenario,
     pub(super) renderer: Renderer,
+    pub(super) place: Place,
     pub(super) adapter: String,
     pub(super) source_bytes: u64,
     pub(super) first_frame: Duration,
@@ -36,6 +37,14 @@ pub(super) struct Report {
     pub(super) marks: Vec<Mark>,
     pub(super) began: Instant,
     pub(super) ended: Instant,
+}
+
+/// Where frames were shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Place {
+    OffScreen,
+    /// Frames hold there what the system and the driver take, which has no limit of ours.
+    Window,
 }
 
 impl Renderer {

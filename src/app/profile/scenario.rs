@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use super::{
     case::{Case, Setting},
-    report::{Memory, Report},
+    report::{Memory, Place, Report},
     script::{self, Motion, Step},
     stage::{FRAME_SECS, Measured, Stage},
 };
@@ -209,6 +209,7 @@ impl Run<'_> {
             name: case.name,
             scenario: case.scenario,
             renderer: case.renderer,
+            place: Place::OffScreen,
             adapter: stage.offscreen.adapter(),
             source_bytes: std::fs::metadata(&case.file).map_or(0, |meta| meta.len()),
             first_frame,

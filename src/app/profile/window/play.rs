@@ -16,7 +16,7 @@ use crate::{
         offscreen::{FrameStats, Host, Request, Subject},
         profile::{
             case::{Case, Setting},
-            report::{Memory, Report},
+            report::{Memory, Place, Report},
             say,
             scenario::WARM_FRAMES,
             script::{self, Step},
@@ -412,6 +412,7 @@ impl<'a> Act<'a> {
             name: self.case.name,
             scenario: self.case.scenario,
             renderer: self.case.renderer,
+            place: Place::Window,
             adapter: adapter.to_owned(),
             source_bytes: std::fs::metadata(&self.case.file).map_or(0, |meta| meta.len()),
             first_frame: self.first_frame,
