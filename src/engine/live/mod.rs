@@ -34,6 +34,7 @@ mod provider;
 mod publish;
 mod recorded;
 mod source;
+mod tagged;
 mod talk;
 mod toolbox;
 pub mod workbench;
