@@ -212,12 +212,24 @@ pub struct Ask {
     /// Which tools the model may use.
     #[arg(long, value_enum, default_value_t = Tools::None)]
     pub tools: Tools,
+    /// How the model calls its tools.
+    #[arg(long, value_enum, default_value_t = ToolGrammar::Native)]
+    pub tool_grammar: ToolGrammar,
     /// The folder that its tools work in; otherwise the current one.
     #[arg(long, value_name = "DIR")]
     pub workspace: Option<PathBuf>,
     /// What answers.
     #[command(flatten)]
     pub provider: ProviderFlags,
+}
+
+/// How a model calls its tools.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum ToolGrammar {
+    /// Through its provider.
+    Native,
+    /// With tags in its text, for models and servers that know no calls.
+    Tags,
 }
 
 /// Which tools a model may use.

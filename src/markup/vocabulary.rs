@@ -58,6 +58,12 @@ impl Vocabulary {
         self.tools.range::<str, _>(from).next().is_some_and(|name| name.starts_with(prefix))
     }
 
+    /// True when `name` is that of a parameter.
+    #[must_use]
+    pub fn has_parameter(name: &str) -> bool {
+        parameter(name).is_some()
+    }
+
     /// Every tool name, in alphabetical order.
     pub fn tools(&self) -> impl Iterator<Item = &Arc<str>> {
         self.tools.iter()

@@ -109,6 +109,16 @@ pub enum Decision {
     Reject,
 }
 
+/// How a model calls its tools.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum CallGrammar {
+    /// Through its provider.
+    #[default]
+    Native,
+    /// With tags in its text, for models and servers that know no calls.
+    Tags,
+}
+
 /// What a model may do with tools.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum ToolUse {

@@ -20,7 +20,7 @@ pub mod stream;
 pub mod tool;
 
 pub use approval::{
-    Approval, ApprovalId, Change, Concern, Decision, Offer, Scope, Subject, ToolUse,
+    Approval, ApprovalId, CallGrammar, Change, Concern, Decision, Offer, Scope, Subject, ToolUse,
 };
 pub use block::{Alert, Align, Block, BlockKind, Hygiene, ListItem, RichText, Run, Style};
 pub use census::{Census, Censuses, Matter, Matters};

@@ -3,7 +3,7 @@
 use std::{sync::Arc, time::Instant};
 
 use super::{
-    approval::{Approval, ToolUse},
+    approval::{Approval, CallGrammar, ToolUse},
     command::{Draft, ThinkingLevel, Ticket},
     id::MessageId,
     list::List,
@@ -127,6 +127,8 @@ pub struct Settings {
     pub max_tokens: Option<u32>,
     /// What it may do with tools.
     pub tools: ToolUse,
+    /// How it calls them.
+    pub calls: CallGrammar,
     /// The folder that its tools work in, for people.
     pub workspace: Option<Arc<str>>,
 }

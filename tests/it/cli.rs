@@ -161,7 +161,7 @@ fn wrong_lines_get_one_line() {
         "a --log debug export b",
         "--log loud",
         "ask",
-        "ask hi --tools auto",
+        "ask hi --tools some",
         "ask hi --max-tokens 0",
         "ask hi --session s",
         "chat hi",

@@ -18,7 +18,7 @@ pub use self::user::User;
 
 use self::{json::Json, plain::Plain, told::Told, unattended::Unattended};
 use super::{
-    cli::{Ask, General, Tools},
+    cli::{Ask, General, ToolGrammar, Tools},
     error::{Error, Result},
     providers::{self, Choice, Reason},
     toolbox::{self, Toolkit},
@@ -26,8 +26,8 @@ use super::{
 use crate::{
     engine::live::{Engine, Session, workbench::Workbench},
     model::{
-        Attachment, Command, Draft, Fate, Image, ImageData, Phase, Settings, Snapshot, Ticket,
-        ToolUse,
+        Attachment, CallGrammar, Command, Draft, Fate, Image, ImageData, Phase, Settings, Snapshot,
+        Ticket, ToolUse,
         stream::{EndState, Interruption},
     },
     perf,
@@ -119,7 +119,12 @@ pub fn answer(
 ) -> Result<()> {
     let Desk { out, is_terminal, bench, user } = desk;
     engine.set_provider(Arc::clone(&choice.name), choice.provider.clone());
-    let settings = Settings { tools: tool_use(args.tools), ..choice.settings(&args.provider) };
+    let calls = match args.tool_grammar {
+        ToolGrammar::Native => CallGrammar::Native,
+        ToolGrammar::Tags => CallGrammar::Tags,
+    };
+    let tools = tool_use(args.tools);
+    let settings = Settings { tools, calls, ..choice.settings(&args.provider) };
     let bench = match user {
         Some(_) => bench,
         None => bench.map(|bench| Arc::new(Unattended(bench)) as Arc<dyn Workbench>),

@@ -22,7 +22,16 @@ impl Plain {
 
 impl Printer for Plain {
     fn tell(&mut self, told: &Told<'_>, out: &mut dyn Write) -> io::Result<()> {
-        let Told::Text { delta, is_first } = told else { return Ok(()) };
+        let (delta, is_first) = match told {
+            Told::Text { delta, is_first } => (delta, is_first),
+            // What is said about calls stands on lines of its own.
+            Told::Call(_) if self.is_terminal && std::mem::take(&mut self.is_open) => {
+                return out.write_all(b"\n").and_then(|()| out.flush());
+            }
+            Told::Call(_) | Told::Reasoning { .. } | Told::Result(..) | Told::Warning(_) => {
+                return Ok(());
+            }
+        };
         if *is_first && self.has_begun {
             out.write_all(if self.is_open { b"\n\n" } else { b"\n" })?;
         }

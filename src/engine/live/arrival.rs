@@ -5,16 +5,17 @@ use std::{collections::VecDeque, sync::Arc, time::Instant};
 use super::{
     composition::Composition,
     hands::{Deed, Hands, Turned},
+    tagged,
     workbench::{Terms, Workbench},
 };
 use crate::{
     model::{
-        Approval, ApprovalId, Decision, MessageId, StopReason, ToolState,
+        Approval, ApprovalId, CallGrammar, Decision, MessageId, StopReason, ToolState,
         stream::{Close, EndState, StreamEvent},
     },
     presenter::{
-        Answer, BlockId, Call, Effect, EffectId, Feedback, NoteKind, Outcome, Presenter, Setup,
-        Task,
+        Answer, BlockId, Call, Dialect, Effect, EffectId, Feedback, NoteKind, Outcome, Presenter,
+        Setup, Task,
         pace::{Pace, PaceStep, Priority},
     },
 };
@@ -87,9 +88,19 @@ impl Arrival {
         composition: Composition,
         bench: Option<Arc<dyn Workbench>>,
         terms: Terms,
+        calls: CallGrammar,
     ) {
-        let tools = bench.iter().flat_map(|bench| bench.tools());
-        self.presenter.setup.tools = tools.map(|tool| (tool.spec.name, tool.touch)).collect();
+        let tools: Vec<_> = bench.iter().flat_map(|bench| bench.tools()).collect();
+        let setup = &mut self.presenter.setup;
+        (setup.dialect, setup.tools) = match calls {
+            CallGrammar::Native => {
+                let names = tools.into_iter().map(|tool| (tool.spec.name, tool.touch));
+                (Dialect::Native, names.collect())
+            }
+            CallGrammar::Tags => {
+                (Dialect::Tags(tagged::vocabulary()), tagged::names(&tools).collect())
+            }
+        };
         self.bench = bench;
         self.terms = terms;
         self.is_stuck = false;

@@ -35,6 +35,7 @@ mod publish;
 mod recorded;
 mod source;
 mod switch;
+mod tagged;
 mod talk;
 mod toolbox;
 pub mod workbench;

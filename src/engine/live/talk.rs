@@ -110,7 +110,7 @@ impl Talk {
     }
 }
 
-fn blank(id: MessageId, role: Role, timestamp_ms: i64) -> Message {
+pub(super) fn blank(id: MessageId, role: Role, timestamp_ms: i64) -> Message {
     Message {
         id,
         key: "".into(),

@@ -9,7 +9,8 @@ use letterpress::{
     },
     engine::live::Provider,
     model::{
-        Approval, Command, Decision, Part, Settings, Snapshot, ToolCall, ToolUse, stream::Wire,
+        Approval, CallGrammar, Command, Decision, Part, Settings, Snapshot, ToolCall, ToolUse,
+        stream::Wire,
     },
     wire::Endpoint,
 };
@@ -63,6 +64,16 @@ impl Ground {
 
 /// A conversation with a model that gives these answers, and tools in the folder.
 pub(super) fn talk(ground: &Ground, tools: ToolUse, answers: Vec<Vec<Act>>) -> (Bench, Toolkit) {
+    talk_in(ground, CallGrammar::Native, tools, answers)
+}
+
+/// The same, with a model that calls its tools in this way.
+pub(super) fn talk_in(
+    ground: &Ground,
+    calls: CallGrammar,
+    tools: ToolUse,
+    answers: Vec<Vec<Act>>,
+) -> (Bench, Toolkit) {
     let mut bench = Bench::with(Wire::Chat, limits(), Vec::new());
     let server = Server::new(answers);
     let engine = engine(limits());
@@ -70,7 +81,7 @@ pub(super) fn talk(ground: &Ground, tools: ToolUse, answers: Vec<Vec<Act>>) -> (
     engine.set_provider("test", Provider::Endpoint(Arc::new(endpoint)));
     let toolkit = toolbox::open_at(&ground.work(), &ground.places(), &engine.handle()).unwrap();
     let toolbox = Arc::clone(&toolkit.toolbox);
-    let settings = Settings { tools, ..settings() };
+    let settings = Settings { tools, calls, ..settings() };
     bench.session = engine.session_at(Some(toolbox), settings, Arc::new(|| {}));
     bench.engine = engine;
     bench.server = server;

@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use letterpress::model::{Command, Decision, Draft, ToolState, ToolUse};
+use letterpress::model::{CallGrammar, Command, Decision, Draft, ToolState, ToolUse};
 use serde_json::{Value, json};
 
-use super::bench::{Ground, calls, calls_of, decide, question, talk};
+use super::bench::{Ground, calls, calls_of, decide, question, talk, talk_in};
 use crate::live::{
     bench::{is_settled, last, prose},
     server::whole,
@@ -132,4 +132,83 @@ fn a_turn_that_is_stopped_anywhere_leaves_no_call_without_an_end() {
         assert_eq!(calls_of(&end)[2].state, ToolState::Aborted);
         assert!(!log(&ground).contains(&"c".to_owned()));
     }
+}
+
+#[test]
+fn a_model_that_knows_only_tags_does_the_same_work() {
+    let ground = Ground::new();
+    ground.write("notes", "alpha\nbeta\n");
+    let rounds = vec![
+        whole(&[
+            "Let me look.\n<read_",
+            "file>\n<path>notes</path>\n</read_file>\n",
+            "<write_to_file>\n<path>new</path>\n<content>\n<b>one</b> & two\n</content>\n",
+            "</write_to_file>",
+        ]),
+        whole(&[
+            "<replace_in_file>\n<path>notes</path>\n<diff>\n------- SEARCH\nalpha\n=======\n",
+            "ALPHA\n+++++++ REPLACE\n</diff>\n</replace_in_file>\nand\n",
+            "<execute_command>\n<command>echo a >> log</command>\n</execute_command>",
+        ]),
+        whole(&["Done."]),
+    ];
+    let (mut bench, _kit) = talk_in(&ground, CallGrammar::Tags, ToolUse::Edits, rounds);
+    bench.command(Command::SetSystem(Some("Be brief.".into())));
+    let ticket = bench.say("go");
+    let asked = question(&mut bench, None);
+    assert_eq!(&*asked.what, "echo a >> log");
+    decide(&bench, &asked, Decision::Once);
+    let end = bench.until(|s| is_settled(s, ticket));
+    let states: Vec<_> = calls_of(&end).iter().map(|call| call.state).collect();
+    assert_eq!(states, [ToolState::Ok; 4], "{:?}", calls_of(&end));
+    assert_eq!(ground.read("notes").unwrap(), "ALPHA\nbeta\n");
+    assert_eq!(ground.read("new").unwrap().trim(), "<b>one</b> & two");
+    assert_eq!(log(&ground), ["a"]);
+    assert_eq!(prose(last(&end)), "Done.");
+
+    let first = bench.server.request();
+    assert!(first.get("tools").is_none(), "they are described in words");
+    let system = first["messages"][0]["content"].as_str().unwrap();
+    assert!(system.starts_with("Be brief."), "{system}");
+    for tool in ["read_file", "list_files", "search_files", "write_to_file", "replace_in_file"] {
+        assert!(system.contains(&format!("<{tool}>")), "{tool}: {system}");
+    }
+    assert!(!system.contains("glob>") && !system.contains("old_string"), "{system}");
+    let second = bench.server.request();
+    let third = bench.server.request();
+    let said = |request: &Value, at: usize| {
+        let message = &request["messages"][at];
+        (message["role"].as_str().unwrap().to_owned(), message["content"].to_string())
+    };
+    let (role, words) = said(&second, 2);
+    assert_eq!(role, "assistant");
+    assert!(words.contains("Let me look.") && words.contains("<path>notes</path>"), "{words}");
+    let (role, words) = said(&second, 3);
+    assert_eq!(role, "user");
+    assert!(words.contains("[read_file]") && words.contains("alpha"), "{words}");
+    assert!(words.contains("[write_to_file]"), "{words}");
+    assert_eq!(third["messages"].as_array().unwrap().len(), 6);
+    assert!(said(&third, 5).1.contains("[execute_command]"));
+}
+
+#[test]
+fn a_rejected_call_with_tags_ends_the_turn_and_half_a_call_never_runs() {
+    let ground = Ground::new();
+    let command = "<execute_command>\n<command>echo a >> log</command>\n</execute_command>";
+    let rounds = vec![
+        whole(&[
+            command,
+            "\n<execute_command>\n<command>echo b >> log</command>\n</execute_command>",
+        ]),
+        whole(&["<execute_command>\n<command>echo c >> log"]),
+        whole(&["Done."]),
+    ];
+    let (mut bench, _kit) = talk_in(&ground, CallGrammar::Tags, ToolUse::Ask, rounds);
+    let ticket = bench.say("go");
+    let asked = question(&mut bench, None);
+    decide(&bench, &asked, Decision::Reject);
+    let end = bench.until(|s| is_settled(s, ticket));
+    assert!(calls_of(&end).iter().all(|call| call.state == ToolState::NotRun));
+    bench.ask("go on");
+    assert_eq!(log(&ground), Vec::<String>::new());
 }

@@ -18,10 +18,11 @@ use crate::{
         arrival::After,
         composition::Composition,
         provider::Provider,
+        tagged,
         workbench::{Terms, Workbench},
     },
     model::{
-        MessageId, NoticeKind, Phase, Refusal, ToolUse,
+        CallGrammar, MessageId, NoticeKind, Phase, Refusal, ToolUse,
         stream::{
             EndState, ErrorClass, Interruption, OptionalField, Retry, StreamError, StreamEvent,
         },
@@ -139,7 +140,8 @@ impl Actor {
             now_ms: (self.shared.clock)(),
             has_heard_others: self.arrival.terms.has_heard_others,
         };
-        self.arrival.begin(id, composition, bench, terms);
+        let calls = self.calls(provider);
+        self.arrival.begin(id, composition, bench, terms, calls);
         self.arriving = None;
         self.phase = Phase::Waiting { since: now() };
         self.publish();
@@ -151,12 +153,27 @@ impl Actor {
         provider.and_then(Provider::bench).or_else(|| own.map(Arc::clone))
     }
 
+    /// How the model calls tools in the next reply.
+    fn calls(&self, provider: Option<&Provider>) -> CallGrammar {
+        // Recordings call as they did when they were made.
+        let is_demo = provider.is_some_and(Provider::is_demo);
+        if is_demo { CallGrammar::Native } else { self.settings.calls }
+    }
+
     fn send(&self, provider: Provider, without: &[OptionalField]) -> Attempt {
         let tools = self.bench(Some(&provider)).map(|bench| bench.tools()).unwrap_or_default();
+        let own = self.settings.system.clone();
+        let (system, turns, tools) = match self.calls(Some(&provider)) {
+            CallGrammar::Native => (own, self.talk.turns(), tools),
+            CallGrammar::Tags => {
+                let told = (!tools.is_empty()).then(|| tagged::system(own.as_deref(), &tools));
+                (told.or(own), tagged::turns(self.talk.turns()), Vec::new())
+            }
+        };
         let request = Request {
             model: self.settings.model.to_string(),
-            system: self.settings.system.clone(),
-            turns: self.talk.turns(),
+            system,
+            turns,
             tools: tools.into_iter().map(|tool| tool.spec).collect(),
             max_tokens: self.settings.max_tokens,
             thinking: self.settings.thinking,
