@@ -50,7 +50,7 @@ fn run(command: Command, general: &cli::General) -> Result<()> {
             outcome.verdict
         }
         Command::Watch(args) => {
-            watch::run(&args, has_display())?.map_or(Ok(()), |picture| say_written(&picture))
+            watch::run(&args, display::exists())?.map_or(Ok(()), |picture| say_written(&picture))
         }
     }
 }
