@@ -48,7 +48,15 @@ impl Host for Letterpress {
         let reference = (request.renderer == Renderer::Commonmark).then(ReferenceView::default);
         let source = Streamed::new(source);
         let printer = Printer::of(context);
-        Ok(Box::new(Shown { view, source, reference, printer, at: request.at, placed: false }))
+        Ok(Box::new(Shown {
+            view,
+            source,
+            reference,
+            printer,
+            at: request.at,
+            placed: false,
+            opened: false,
+        }))
     }
 }
 
@@ -89,6 +97,8 @@ struct Shown {
     printer: Option<Printer>,
     at: At,
     placed: bool,
+    /// The newest message was there once. It may have made room for others since.
+    opened: bool,
 }
 
 impl Shown {
@@ -112,6 +122,7 @@ impl Shown {
 
 impl Subject for Shown {
     fn ui(&mut self, ui: &mut Ui) {
+        self.opened |= self.source.history.ready();
         if let Some(reference) = &mut self.reference {
             reference.show(ui, &mut self.source);
             return;
@@ -152,7 +163,7 @@ impl Subject for Shown {
             Some(reference) => reference.is_ready(),
             None => self.view.is_ready() && self.view.visible_slugs() > 0,
         };
-        self.source.history.ready() && (shown || self.source.is_empty())
+        (self.opened || self.source.history.ready()) && (shown || self.source.is_empty())
     }
 
     fn is_settled(&self) -> bool {
