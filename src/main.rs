@@ -69,16 +69,18 @@ fn window(start: Start) -> Result<()> {
 
 /// Logs to stderr at a level; without one, warnings only.
 fn log(level: Option<cli::LogLevel>) {
-    use tracing_subscriber::filter::LevelFilter;
-    let filter = match level {
-        Some(cli::LogLevel::Off) => LevelFilter::OFF,
-        Some(cli::LogLevel::Error) => LevelFilter::ERROR,
-        Some(cli::LogLevel::Warn) | None => LevelFilter::WARN,
-        Some(cli::LogLevel::Info) => LevelFilter::INFO,
-        Some(cli::LogLevel::Debug) => LevelFilter::DEBUG,
-        Some(cli::LogLevel::Trace) => LevelFilter::TRACE,
+    let level = match level {
+        Some(cli::LogLevel::Off) => "off",
+        Some(cli::LogLevel::Error) => "error",
+        Some(cli::LogLevel::Warn) | None => "warn",
+        Some(cli::LogLevel::Info) => "info",
+        Some(cli::LogLevel::Debug) => "debug",
+        Some(cli::LogLevel::Trace) => "trace",
     };
-    let subscriber = tracing_subscriber::fmt().with_max_level(filter).with_writer(std::io::stderr);
+    // What tool servers say and are told is not for a log: it may hold anything.
+    let quiet = if matches!(level, "off" | "error") { level } else { "warn" };
+    let filter = tracing_subscriber::EnvFilter::new(format!("{level},rmcp={quiet}"));
+    let subscriber = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr);
     // A second subscriber is refused, which cannot happen in `main`.
     let _installed = subscriber.try_init();
 }

@@ -19,7 +19,7 @@ impl LocalTime {
         let offset_secs = match self.known {
             Some((offset, at_ms)) if (0..FRESH_MS).contains(&(unix_ms - at_ms)) => offset,
             Some(_) | None => {
-                let offset = offset_secs().unwrap_or(0);
+                let offset = offset_secs();
                 self.known = Some((offset, unix_ms));
                 offset
             }
@@ -28,11 +28,7 @@ impl LocalTime {
     }
 }
 
-/// Asks the system's rules of local time. The database library is the one dependency that
-/// reaches them on every system; nothing is stored.
-fn offset_secs() -> Option<i32> {
-    let database = rusqlite::Connection::open_in_memory().ok()?;
-    let question = "SELECT strftime('%s', 'now', 'localtime') - strftime('%s', 'now')";
-    let secs: i64 = database.query_row(question, [], |row| row.get(0)).ok()?;
-    i32::try_from(secs).ok().filter(|secs| secs.abs() <= 26 * 3600)
+/// What the system's rules of local time say now.
+fn offset_secs() -> i32 {
+    chrono::Local::now().offset().local_minus_utc()
 }
