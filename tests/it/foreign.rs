@@ -20,5 +20,7 @@ mod replies;
 mod faults;
 // aimock and the live engine: stopping, trying again, going on.
 mod engine;
+// aimock calls tools, and they are run once each.
+mod tools;
 // The proxy of litellm: a stream, a document where a stream was asked for, and errors.
 mod litellm;
