@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use egui::{
-    Align, CornerRadius, Rect,
+    Align, CornerRadius, Galley, Rect, Vec2,
     epaint::text::{LayoutJob, TextFormat, TextWrapping},
     pos2, vec2,
 };
@@ -78,7 +78,9 @@ pub(super) fn divider(press: &mut Press<'_, '_>, label: &Label, stick: &mut Stic
         let (action, spoken) = (action.clone(), label.spoken.clone());
         stick.slug.targets.push(Target { rect, action, spoken, scrolls: false });
     }
-    stick.line(vec2(x, stick.y), galley, true);
+    let pos = vec2(x, stick.y);
+    targets(&label.left, &galley, pos, stick);
+    stick.line(pos, galley, true);
     stick.y += Voice::Interface.line();
 }
 
@@ -116,7 +118,14 @@ fn place(
         let clock = ink::span_rects(&galley, &clocks(segments)).into_iter().next();
         stick.slug.clock = clock.map(|(rect, _)| rect.translate(pos));
     }
-    for (rect, i) in ink::span_rects(&galley, &actions(segments)) {
+    targets(segments, &galley, pos, stick);
+    stick.line(pos, galley, align == Align::LEFT);
+    width
+}
+
+/// What can be clicked in a line of segments that stands at `pos`.
+fn targets(segments: &[Segment], galley: &Galley, pos: Vec2, stick: &mut Stick<'_>) {
+    for (rect, i) in ink::span_rects(galley, &actions(segments)) {
         let Some(action) = segments.get(i).and_then(|segment| segment.action.clone()) else {
             continue;
         };
@@ -127,8 +136,6 @@ fn place(
             scrolls: false,
         });
     }
-    stick.line(pos, galley, align == Align::LEFT);
-    width
 }
 
 fn job(press: &Press<'_, '_>, segments: &[Segment], room: f32) -> LayoutJob {

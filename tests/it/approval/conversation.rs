@@ -218,6 +218,32 @@ fn click_at(desk: &mut Desk, pos: egui::Pos2) {
     desk.harness.run_steps(2);
 }
 
+/// The row of a checkpoint takes the files back to it, and the row of that takes that back.
+#[test]
+fn files_are_taken_back_from_the_row_of_their_checkpoint() {
+    let arguments = json!({"command": ["make"]});
+    let made = calls(&[("execute_command", arguments)]);
+    let mut desk = Desk::new(vec![made, whole(&["Made."])]);
+    desk.scripted.keep();
+    assert!(desk.harness.state_mut().say("Make it"));
+    desk.ended();
+    for (times, expected) in [(1, "restore first"), (2, "restore second")] {
+        let rows: Vec<_> =
+            desk.harness.get_all_by_label("Take the files back").map(|row| row.rect()).collect();
+        assert_eq!(rows.len(), times, "one for each checkpoint");
+        let newest = rows.iter().max_by(|a, b| a.top().total_cmp(&b.top())).unwrap().center();
+        click_at(&mut desk, newest);
+        let scripted = desk.scripted.clone();
+        desk.until("the files are taken back", |_| {
+            scripted.log().last().is_some_and(|last| last == expected)
+        });
+        desk.ended();
+        desk.harness.run_steps(4);
+    }
+    let log = desk.scripted.log();
+    assert_eq!(log, ["checkpoint", "run execute_command", "restore first", "restore second"]);
+}
+
 /// Output that grows below moves nothing of what is read above.
 #[test]
 fn what_is_read_stays_while_a_command_writes() {

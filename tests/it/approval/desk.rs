@@ -1,6 +1,13 @@
 //! A window whose tools do what their arguments say, and write down what they did.
 
-use std::{path::PathBuf, sync::Arc, time::Duration};
+use std::{
+    path::PathBuf,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::Duration,
+};
 
 use egui::Vec2;
 use egui_kittest::Harness;
@@ -9,7 +16,9 @@ use letterpress::{
         cli::ProviderFlags,
         window::{Opened, Opener, Post, Start, Window},
     },
-    engine::live::workbench::{Later, Permit, Question, Said, Terms, Tool, Weighed, Workbench},
+    engine::live::workbench::{
+        Later, Permit, Question, Restored, Said, Terms, Tool, Weighed, Workbench,
+    },
     model::{
         Approval, Change, Concern, Decision, Offer, Output, Scope, Snapshot, Subject, ToolResult,
         ToolUse,
@@ -29,6 +38,7 @@ use crate::live::server::{self, Act, Server};
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Scripted {
     log: Arc<Mutex<Vec<String>>>,
+    keeps: Arc<AtomicBool>,
 }
 
 struct Scheduled {
@@ -39,6 +49,11 @@ struct Scheduled {
 impl Scripted {
     pub(crate) fn log(&self) -> Vec<String> {
         self.log.lock().clone()
+    }
+
+    /// Makes checkpoints from now on.
+    pub(crate) fn keep(&self) {
+        self.keeps.store(true, Ordering::Relaxed);
     }
 }
 
@@ -66,6 +81,24 @@ impl Workbench for Scripted {
                 _ => Weighed::Asked(approval, scheduled),
             }
         })
+    }
+
+    fn checkpoint(&self) -> Option<Later<Result<Arc<str>, Arc<str>>>> {
+        let log = Arc::clone(&self.log);
+        self.keeps.load(Ordering::Relaxed).then(|| -> Later<_> {
+            Box::pin(async move {
+                log.lock().push("checkpoint".to_owned());
+                Ok("first".into())
+            })
+        })
+    }
+
+    fn restore(&self, checkpoint: &str) -> Option<Later<Result<Restored, Arc<str>>>> {
+        let (log, name) = (Arc::clone(&self.log), checkpoint.to_owned());
+        Some(Box::pin(async move {
+            log.lock().push(format!("restore {name}"));
+            Ok(Restored { before: "second".into(), files: vec!["a.txt".into()] })
+        }))
     }
 
     fn place(&self) -> Option<Arc<str>> {
