@@ -150,7 +150,7 @@ fn the_table_of_paths() {
         ("once", write(".GIT/hooks/pre-commit")),
         ("once", write("src/../.git/config")),
         ("once", write(".bashrc")),
-        ("once", write("/root/.ssh/authorized_keys")),
+        ("once", write("/home/anna/.ssh/authorized_keys")),
         ("once", write(".vscode/tasks.json")),
         ("deny", write("leaf")),
         ("deny", write("inner")),
