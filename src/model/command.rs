@@ -25,6 +25,30 @@ pub enum Command {
     /// Say this in the place of the last prompt, and have it answered. What followed that
     /// prompt is put aside.
     EditLast(Draft),
+    /// Say this in the place of one of the user's messages, and have it answered. The one
+    /// that stood there stays, with all that followed it, as another branch.
+    Edit {
+        /// The message in whose place it stands.
+        message: MessageId,
+        /// What is said.
+        draft: Draft,
+    },
+    /// Have the prompt before a message answered anew. The answer that stood there stays, as
+    /// another branch.
+    Regenerate {
+        /// The answer.
+        message: MessageId,
+    },
+    /// Go to the branch that a message stands on, as it was left.
+    Choose {
+        /// The message: one of the siblings of a [`Fork`](super::Fork).
+        message: MessageId,
+    },
+    /// Say this in the turn that goes on, as soon as the reply that is arriving and its calls
+    /// are through; with no turn going on it is said at once.
+    Steer(Draft),
+    /// Change something in the queue.
+    Queue(QueueChange),
     /// Let another model answer from now on.
     SetModel {
         /// A provider that is known to the engine.
@@ -63,11 +87,47 @@ pub enum Command {
     },
 }
 
+/// A change of what waits to be said.
+#[derive(Clone, Debug, PartialEq)]
+pub enum QueueChange {
+    /// Take one out; it goes back to the one who wrote it, if anybody still wants it.
+    Remove(Ticket),
+    /// It is being edited: it is not said before it is [released](Self::Release).
+    Hold(Ticket),
+    /// It is no longer being edited. With a draft, that one stands in its place, under its
+    /// own ticket.
+    Release(Ticket, Option<Draft>),
+    /// Put one before another, or at the end.
+    Move {
+        /// The one that moves.
+        ticket: Ticket,
+        /// The one that it stands before then; none for the end.
+        before: Option<Ticket>,
+    },
+    /// Let one steer the turn, or wait for its end.
+    SetDelivery(Ticket, Delivery),
+    /// Go on saying what waits, after a stop.
+    Resume,
+}
+
+/// When something that waits is said.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Delivery {
+    /// When the turn is over.
+    #[default]
+    Next,
+    /// In the turn that goes on, between two replies of the model.
+    Steer,
+}
+
 /// What the user wrote.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Draft {
     /// Its name.
     pub ticket: Ticket,
+    /// The name that it is kept under while it is written, so that nothing is kept twice;
+    /// empty when it is not kept.
+    pub key: Arc<str>,
     /// The words.
     pub text: Arc<str>,
     /// What goes with them.
@@ -78,7 +138,7 @@ impl Draft {
     /// Words alone.
     #[must_use]
     pub fn text(ticket: Ticket, text: impl Into<Arc<str>>) -> Self {
-        Self { ticket, text: text.into(), attachments: Vec::new() }
+        Self { ticket, text: text.into(), ..Self::default() }
     }
 
     /// True when it says nothing.

@@ -24,7 +24,7 @@ pub use approval::{
 };
 pub use block::{Alert, Align, Block, BlockKind, Hygiene, ListItem, RichText, Run, Style};
 pub use census::{Census, Censuses, Matter, Matters};
-pub use command::{Attachment, Command, Draft, ThinkingLevel, Ticket};
+pub use command::{Attachment, Command, Delivery, Draft, QueueChange, ThinkingLevel, Ticket};
 pub use id::{MessageId, SourceLine, Warning};
 pub use list::List;
 pub use message::{
@@ -32,7 +32,9 @@ pub use message::{
     Thinking, Usage,
 };
 pub use reading::{ReadAhead, Reading};
-pub use snapshot::{Aside, Entry, Fate, Phase, Receipt, Refusal, Settings, Snapshot};
+pub use snapshot::{
+    Aside, Base, Entry, Fate, Fork, Keeping, Phase, Queued, Receipt, Refusal, Settings, Snapshot,
+};
 pub use source::{
     GroupPlace, GroupTraits, Grouping, MemorySource, Progress, RowInfo, RowKind, Source, ToolTally,
 };

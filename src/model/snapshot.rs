@@ -1,10 +1,10 @@
 //! A running conversation as it stands at one moment.
 
-use std::{sync::Arc, time::Instant};
+use std::{path::PathBuf, sync::Arc, time::Instant};
 
 use super::{
     approval::{Approval, CallGrammar, ToolUse},
-    command::{Draft, ThinkingLevel, Ticket},
+    command::{Delivery, Draft, ThinkingLevel, Ticket},
     id::MessageId,
     list::List,
     message::{Message, Usage},
@@ -40,7 +40,17 @@ pub struct Snapshot {
     /// The call that waits for the user's word.
     pub question: Option<Arc<Approval>>,
     /// What waits to be said.
-    pub queued: Arc<[Arc<Draft>]>,
+    pub queued: Arc<[Queued]>,
+    /// The queue rests, because the turn was stopped: nothing of it is said before
+    /// [`QueueChange::Resume`](super::QueueChange::Resume) or the next prompt.
+    pub is_queue_paused: bool,
+    /// Whether it survives the end of the program.
+    pub keeping: Keeping,
+    /// What stands before `entries` and is only in the log; none for a conversation that is
+    /// wholly in memory.
+    pub base: Option<Arc<Base>>,
+    /// Where the path that is shown parts from others, by rising ids.
+    pub forks: Arc<[Fork]>,
     /// The fate of what the user wrote last, oldest first.
     pub receipts: Arc<[Receipt]>,
     /// What was put aside by answering a prompt anew or editing it, oldest first.
@@ -61,6 +71,59 @@ pub struct Entry {
     pub keys: Arc<[u32]>,
     /// What its provider wants back of it, by the index of the part it belongs to.
     pub echoes: Arc<[(usize, Echo)]>,
+}
+
+/// Something that waits to be said.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Queued {
+    /// What is said.
+    pub draft: Arc<Draft>,
+    /// When.
+    pub delivery: Delivery,
+    /// It is being edited, and not said before that is over.
+    pub is_held: bool,
+}
+
+/// Whether a conversation survives the end of the program.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub enum Keeping {
+    /// Nobody wants it kept.
+    #[default]
+    Nowhere,
+    /// All that is shown as complete is on the disk.
+    Kept,
+    /// It is being written. Worth a word when it takes longer than a quarter of a second.
+    Saving {
+        /// Since when.
+        since: Instant,
+    },
+    /// It could not be written, and is in memory alone: why, in one sentence.
+    Unsaved(Arc<str>),
+    /// Somebody else writes it, or it may not be written: why, in one sentence. Nothing can
+    /// be said in it.
+    ReadOnly(Arc<str>),
+}
+
+/// The part of a conversation that stands in its log.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Base {
+    /// The log.
+    pub path: PathBuf,
+    /// How much of the log belongs to it, in bytes.
+    pub len: u64,
+    /// The message that ends it, as the log names it; none for the newest.
+    pub leaf: Option<Arc<str>>,
+}
+
+/// A place where several branches begin.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Fork {
+    /// The message of the shown path that stands there.
+    pub message: MessageId,
+    /// All messages that stand there, in the order in which they were said.
+    pub siblings: Arc<[MessageId]>,
+    /// Which of them is `message`, counted from 0.
+    pub at: usize,
 }
 
 /// What is going on in a conversation.

@@ -128,8 +128,8 @@ impl Composer {
         if let Some(words) = self.notice {
             ui.label(RichText::new(words).size(face::CAPTION_SIZE).color(palette.err));
         }
-        for draft in snapshot.queued.iter() {
-            let words: String = draft.text.chars().take(80).collect();
+        for waits in snapshot.queued.iter() {
+            let words: String = waits.draft.text.chars().take(80).collect();
             note(ui, palette, &format!("Waits for its turn: {words}"));
         }
         self.attachments_ui(ui, palette);
@@ -244,6 +244,7 @@ impl Composer {
             ticket,
             text: Arc::from(self.text.trim()),
             attachments: self.attachments.clone(),
+            ..Draft::default()
         };
         self.sending = Some(ticket);
         self.notice = None;

@@ -249,7 +249,7 @@ fn draft(args: &Ask) -> Result<Draft> {
     };
     let images = args.image.iter().map(|path| picture(path));
     let attachments = images.collect::<Result<_>>()?;
-    let draft = Draft { ticket: TICKET, text: text.into(), attachments };
+    let draft = Draft { ticket: TICKET, text: text.into(), attachments, ..Draft::default() };
     if draft.is_blank() {
         return Err(Error::usage("the prompt is empty", ""));
     }

@@ -9,8 +9,8 @@ use tokio::{sync::mpsc::Receiver, time::Instant as TokioInstant};
 use super::{Shared, arrival::Arrival, publish::Publisher, talk::Talk, workbench::Workbench};
 use crate::{
     model::{
-        ApprovalId, Attachment, Command, Decision, Draft, Entry, Fate, NoticeKind, Phase, Receipt,
-        Refusal, Settings, Snapshot, Usage,
+        ApprovalId, Attachment, Command, Decision, Delivery, Draft, Entry, Fate, Keeping,
+        NoticeKind, Phase, Queued, Receipt, Refusal, Settings, Snapshot, Usage,
         stream::{EndState, RateWindow, StreamWarning},
     },
     presenter::Feedback,
@@ -139,6 +139,7 @@ impl Actor {
             Command::Send(draft) => self.accept(&Arc::new(draft)),
             Command::EditLast(draft) => self.edit(&Arc::new(draft)),
             Command::Retry => self.forget_reply(),
+            Command::Steer(draft) => self.accept(&Arc::new(draft)),
             Command::Stop | Command::Decide { .. } | Command::StopCall { .. } => false,
             other => {
                 self.set(other);
@@ -159,7 +160,7 @@ impl Actor {
                 self.next = Some(command);
                 return Turn::Stops(Stop::Wanted);
             }
-            Some(Command::Send(draft)) => {
+            Some(Command::Send(draft) | Command::Steer(draft)) => {
                 self.hear(Arc::new(draft));
                 Turn::GoesOn
             }
@@ -316,6 +317,11 @@ impl Actor {
                 self.settings.workspace = self.bench.as_ref().and_then(|bench| bench.place());
             }
             Command::Send(_)
+            | Command::Steer(_)
+            | Command::Edit { .. }
+            | Command::Regenerate { .. }
+            | Command::Choose { .. }
+            | Command::Queue(_)
             | Command::Stop
             | Command::Retry
             | Command::EditLast(_)
@@ -340,7 +346,11 @@ impl Actor {
             usage: sum(self.usage, arriving.unwrap_or_default()),
             settings: self.settings.clone(),
             question: question.map(|(approval, _)| Arc::clone(approval)),
-            queued: self.queued.iter().map(Arc::clone).collect(),
+            queued: self.queued.iter().map(queued).collect(),
+            is_queue_paused: false,
+            keeping: Keeping::Nowhere,
+            base: None,
+            forks: Arc::default(),
             receipts: self.receipts.iter().cloned().collect(),
             aside: self.talk.aside().clone(),
         });
@@ -359,6 +369,10 @@ fn feedback(draft: &Draft) -> Feedback {
         }
     }
     feedback
+}
+
+fn queued(draft: &Arc<Draft>) -> Queued {
+    Queued { draft: Arc::clone(draft), delivery: Delivery::Steer, is_held: false }
 }
 
 /// The clock that timers go by.

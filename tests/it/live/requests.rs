@@ -77,7 +77,12 @@ fn sent(messages: Vec<Message>) -> Vec<Value> {
 fn said(text: &str, attachments: Vec<Attachment>) -> Vec<Value> {
     let mut bench = Bench::with(Wire::Anthropic, limits(), vec![vec![Act::AwaitClose]]);
     let ticket = bench.ticket();
-    bench.command(Command::Send(Draft { ticket, text: text.into(), attachments }));
+    bench.command(Command::Send(Draft {
+        ticket,
+        text: text.into(),
+        attachments,
+        ..Draft::default()
+    }));
     let request = bench.server.request();
     request["messages"].as_array().unwrap().clone()
 }

@@ -132,7 +132,7 @@ fn e06_what_is_sent_in_the_middle_waits_its_turn() {
     let second = bench.say("second");
     let waits = bench.until(|s| s.fate(second).is_some());
     assert_eq!(waits.fate(second), Some(&Fate::Queued));
-    assert_eq!(waits.queued.iter().map(|draft| &*draft.text).collect::<Vec<_>>(), ["second"]);
+    assert_eq!(waits.queued.iter().map(|waits| &*waits.draft.text).collect::<Vec<_>>(), ["second"]);
     gate.notify_one();
     let end = bench.until(|s| is_settled(s, second));
     let said: Vec<_> = end.messages().map(|m| (m.role.clone(), prose(m))).collect();
