@@ -57,7 +57,7 @@ impl SessionList {
             self.reveal = Some(session.id.clone());
         }
         if let Some(session) = from.and_then(|at| session_at(lines, shown, at)) {
-            self.row_keys(ui, session, shown, wishes);
+            self.row_keys(ui, session, (shown, lines), wishes);
         }
         if pressed(Key::Escape) {
             ui.ctx().memory_mut(|memory| memory.surrender_focus(list_id()));
@@ -68,7 +68,7 @@ impl SessionList {
         &mut self,
         ui: &Ui,
         session: &Listed,
-        shown: &Shown<'_>,
+        (shown, lines): (&Shown<'_>, &Lines),
         wishes: &mut Vec<ListWish>,
     ) {
         let pressed = |modifiers, key| ui.input_mut(|input| input.consume_key(modifiers, key));
@@ -88,7 +88,7 @@ impl SessionList {
             self.renaming = Some(Renaming::new(id(), &session.title));
         }
         if pressed(Modifiers::NONE, Key::Delete) {
-            self.delete(session, shown, wishes);
+            self.delete(session, (shown, lines), wishes);
         }
     }
 
@@ -96,14 +96,12 @@ impl SessionList {
     pub(super) fn delete(
         &mut self,
         session: &Listed,
-        shown: &Shown<'_>,
+        (shown, lines): (&Shown<'_>, &Lines),
         wishes: &mut Vec<ListWish>,
     ) {
-        let next = self.lines.as_ref().map(|(_, lines)| lines).and_then(|lines| {
-            let index = shown.listed.iter().position(|one| one.id == session.id)?;
-            let (_, next) = lines.step(lines.find(index), 1)?;
-            shown.listed.get(next)
-        });
+        let index = shown.listed.iter().position(|one| one.id == session.id);
+        let at = index.and_then(|index| lines.find(index));
+        let next = lines.step(at, 1).and_then(|(_, next)| shown.listed.get(next));
         self.at = next.map(|next| next.id.clone()).filter(|next| *next != session.id);
         self.deleted(session.id.clone(), &session.title, shown.clock);
         wishes.push(ListWish::Delete(session.id.clone()));

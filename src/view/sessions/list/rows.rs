@@ -40,7 +40,8 @@ impl SessionList {
                 Line::Session(index) => {
                     if let Some(session) = shown.listed.get(index) {
                         self.laid_out += 1;
-                        self.session_ui(ui, rect.shrink2(vec2(0.0, 1.0)), session, shown, wishes);
+                        let rect = rect.shrink2(vec2(0.0, 1.0));
+                        self.session_ui(ui, rect, session, (shown, lines), wishes);
                     }
                 }
             }
@@ -72,7 +73,7 @@ impl SessionList {
         ui: &mut Ui,
         rect: Rect,
         session: &Listed,
-        shown: &Shown<'_>,
+        (shown, lines): (&Shown<'_>, &Lines),
         wishes: &mut Vec<ListWish>,
     ) {
         let id = ui.scope_id().with(&session.id);
@@ -108,7 +109,7 @@ impl SessionList {
             Some(Choice::Rename) => {
                 self.renaming = Some(Renaming::new(session.id.clone(), &session.title));
             }
-            Some(Choice::Delete) => self.delete(session, shown, wishes),
+            Some(Choice::Delete) => self.delete(session, (shown, lines), wishes),
             Some(Choice::Wish(ListWish::CopyId(id))) => ui.ctx().copy_text(id.as_str().to_owned()),
             Some(Choice::Wish(wish)) => wishes.push(wish),
             None => {}
