@@ -11,7 +11,10 @@ use std::{sync::Arc, time::Instant};
 
 use egui::{
     Align, Button, CornerRadius, Event, Frame, Key, KeyboardShortcut, Layout, Margin, Modifiers,
-    RichText, ScrollArea, Stroke, TextEdit, Ui, vec2,
+    RichText, ScrollArea, Stroke, TextEdit, Ui,
+    text::{CCursor, CCursorRange},
+    text_edit::TextEditState,
+    vec2,
 };
 
 use crate::{
@@ -55,6 +58,12 @@ pub struct Composer {
     pub attachments: Vec<Attachment>,
     /// Which key sends.
     pub send_key: SendKey,
+    /// The name that what is written is kept under; empty when it is not kept.
+    pub key: Arc<str>,
+    /// Characters before the caret.
+    caret: usize,
+    /// Where the caret is to be put.
+    wanted_caret: Option<usize>,
     tickets: u64,
     sending: Option<Ticket>,
     editing: bool,
@@ -96,6 +105,24 @@ impl Composer {
     pub fn attach(&mut self, attachments: impl IntoIterator<Item = Attachment>) {
         self.attachments.extend(attachments);
         self.attachments.truncate(10);
+    }
+
+    /// Characters before the caret, as it was shown last.
+    #[must_use]
+    pub fn caret(&self) -> usize {
+        self.wanted_caret.unwrap_or(self.caret)
+    }
+
+    /// Puts back what was being written, with the caret where it was.
+    pub fn restore(&mut self, text: String, caret: usize, attachments: Vec<Attachment>) {
+        self.text = text;
+        self.wanted_caret = Some(caret);
+        self.attachments = attachments;
+    }
+
+    /// Gives the box the keyboard.
+    pub fn focus(&mut self) {
+        self.asked_for_focus = false;
     }
 
     /// Words as a draft of their own, beside what is being written.
@@ -183,9 +210,22 @@ impl Composer {
         if !std::mem::replace(&mut self.asked_for_focus, true) {
             response.request_focus();
         }
+        self.follow_caret(ui, &response);
         if response.has_focus() {
             self.keys(ui, snapshot, wishes);
         }
+    }
+
+    /// Puts the caret where it is wanted, and notes where it is.
+    fn follow_caret(&mut self, ui: &Ui, field: &egui::Response) {
+        let Some(mut state) = TextEditState::load(ui.ctx(), field.id) else { return };
+        if let Some(wanted) = self.wanted_caret.take() {
+            let caret = CCursor::new(wanted.min(self.text.chars().count()));
+            state.cursor.set_char_range(Some(CCursorRange::one(caret)));
+            self.caret = wanted;
+            return state.store(ui.ctx(), field.id);
+        }
+        self.caret = state.cursor.char_range().map_or(self.caret, |range| range.primary.index.0);
     }
 
     fn keys(&mut self, ui: &Ui, snapshot: &Snapshot, wishes: &mut Vec<Wish>) {
@@ -242,9 +282,9 @@ impl Composer {
         let ticket = Ticket(self.tickets);
         let draft = Draft {
             ticket,
+            key: Arc::clone(&self.key),
             text: Arc::from(self.text.trim()),
             attachments: self.attachments.clone(),
-            ..Draft::default()
         };
         self.sending = Some(ticket);
         self.notice = None;

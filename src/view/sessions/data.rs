@@ -6,9 +6,15 @@ use crate::model::MessageId;
 
 /// Names a session.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct SessionId(pub Arc<str>);
+pub struct SessionId(Arc<str>);
 
 impl SessionId {
+    /// Takes a name; none when it is not one.
+    #[must_use]
+    pub fn new(name: &str) -> Option<Self> {
+        Some(Self(name.into()))
+    }
+
     /// Its name.
     #[must_use]
     pub fn as_str(&self) -> &str {
@@ -51,7 +57,7 @@ pub struct Found {
     /// What that is called.
     pub title: Arc<str>,
     /// The message.
-    pub message: MessageId,
+    pub message: Option<MessageId>,
     /// Words around what was found.
     pub snippet: Arc<str>,
     /// What was found in them, in bytes.
