@@ -4,15 +4,15 @@ use std::io;
 
 use memchr::{memchr, memmem};
 
-use super::{
-    disk::{self, DiskFile},
-    line::{Record, parse},
-};
+use super::disk::{self, DiskFile};
+use crate::model::record::line::{Flaw, Line, parse};
 
 /// How much is read at once.
 pub(super) const BLOCK: usize = 1 << 20;
 /// What has no end for longer than this is looked at in pieces of this size.
 const PIECE_MAX: usize = 8 << 20;
+/// Records have lower numbers than this.
+const NUMBER_MAX: u64 = 1 << 53;
 /// How every record begins.
 const BEGIN: &[u8] = br#"{"v":"#;
 
@@ -20,7 +20,7 @@ const BEGIN: &[u8] = br#"{"v":"#;
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Piece<'a> {
     /// A record, as it was written.
-    Record(Record<'a>),
+    Record(Line<'a>),
     /// What is none: why, in a few words.
     Damaged(&'static str),
 }
@@ -131,7 +131,7 @@ pub(super) fn sort_out(
     }
     let offset = offset + skipped as u64;
     let whole = Place { offset, len: text.len() as u64, end, is_ended };
-    match parse(text) {
+    match read(text) {
         Ok(record) => see(whole, Piece::Record(record)),
         Err(why) => salvage(whole, text, why, see),
     }
@@ -160,8 +160,8 @@ fn salvage(whole: Place, line: &[u8], why: &'static str, see: &mut dyn FnMut(Pla
         let part = line.get(from..to).unwrap_or_default();
         // The byte before the next record may be what became of the end of the line.
         let shorter = part.split_last().map_or(part, |(_, shorter)| shorter);
-        let found = parse(part).map(|record| (record, to));
-        let Ok((record, end)) = found.or_else(|_| parse(shorter).map(|it| (it, to - 1))) else {
+        let found = read(part).map(|record| (record, to));
+        let Ok((record, end)) = found.or_else(|_| read(shorter).map(|it| (it, to - 1))) else {
             bad.get_or_insert(from);
             continue;
         };
@@ -173,6 +173,12 @@ fn salvage(whole: Place, line: &[u8], why: &'static str, see: &mut dyn FnMut(Pla
     if let Some(bad) = bad {
         see(place(bad, line.len()), Piece::Damaged(why));
     }
+}
+
+/// Reads a record. No number comes near to what a number can be.
+fn read(line: &[u8]) -> Result<Line<'_>, &'static str> {
+    let record = parse(line).map_err(Flaw::words)?;
+    if record.n < NUMBER_MAX { Ok(record) } else { Err("has a number that nobody gave it") }
 }
 
 /// Cuts a line before all that looks like the beginning of a record.
