@@ -23,7 +23,7 @@ pub(super) fn palette(ui: &Ui) -> Palette {
     theme::palette(if ui.visuals().dark_mode { egui::Theme::Dark } else { egui::Theme::Light })
 }
 
-fn icon_font(size: f32) -> FontId {
+pub(super) fn icon_font(size: f32) -> FontId {
     FontId::new(size, egui::FontFamily::Name(face::ICON_NAME.into()))
 }
 

@@ -6,6 +6,8 @@ mod chrome;
 mod dialogs;
 mod gauges;
 mod questions;
+mod recall;
+mod strip;
 mod system;
 mod tab;
 mod workspace;

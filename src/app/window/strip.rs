@@ -35,10 +35,12 @@ impl Window {
                 for (index, tab) in self.tabs.iter().enumerate() {
                     let is_active = index == self.active;
                     let clicked = tab_ui(ui, tab, is_active, width, palette);
-                    click = clicked.map(|close| match close {
-                        true => Click::Close(index),
-                        false => Click::Choose(index),
-                    }).or(click);
+                    click = clicked
+                        .map(|close| match close {
+                            true => Click::Close(index),
+                            false => Click::Choose(index),
+                        })
+                        .or(click);
                 }
             });
         });
@@ -103,7 +105,8 @@ fn words_ui(ui: &Ui, words: &str, at: egui::Pos2, width: f32, look: (bool, &Pale
 }
 
 fn close_ui(ui: &Ui, rect: Rect, tab: &Response, title: &str, palette: &Palette) -> Response {
-    let place = Rect::from_center_size(pos2(rect.right() - 14.0, rect.center().y), vec2(20.0, 20.0));
+    let place =
+        Rect::from_center_size(pos2(rect.right() - 14.0, rect.center().y), vec2(20.0, 20.0));
     let response = ui.interact(place, tab.id.with("close"), Sense::CLICK);
     response.widget_info(|| WidgetInfo::labeled(Role::Button, true, format!("Close tab {title}")));
     let color = if response.hovered() { palette.text } else { palette.faint };
