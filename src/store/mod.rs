@@ -15,6 +15,7 @@
 //! away.
 
 mod blobs;
+pub mod catalog;
 mod check;
 mod clock;
 mod copy;

@@ -271,7 +271,7 @@ async fn describe(store: Store, id: &SessionId, meta: &Meta) -> Result<(), Strin
     match opened.log {
         Access::Read { why, .. } => Err(format!("It was not changed. {why}")),
         Access::Write(log) => {
-            let body = meta.body();
+            let body = meta.to_body();
             let appended = log.append(crate::model::record::Kind::Meta, body, Sync::Now).await;
             let saved = appended.saved.await.map(drop);
             let closed = log.close().await.map(drop);

@@ -24,6 +24,8 @@ impl Window {
     pub(super) fn strip_ui(&mut self, ui: &mut Ui, palette: &Palette) {
         let count = self.tabs.len().max(1) as f32;
         let width = (ui.available_width() / count - GAP).clamp(WIDTH_MIN, WIDTH_MAX);
+        let shown = self.tabs.get(self.active).map(Tab::id);
+        let is_new = std::mem::replace(&mut self.strip_tab, shown) != shown;
         let mut click = None;
         let scroll = ScrollArea::horizontal()
             .id_salt("tabs")
@@ -34,13 +36,12 @@ impl Window {
             ui.horizontal(|ui| {
                 for (index, tab) in self.tabs.iter().enumerate() {
                     let is_active = index == self.active;
-                    let clicked = tab_ui(ui, tab, is_active, width, palette);
-                    click = clicked
-                        .map(|close| match close {
-                            true => Click::Close(index),
-                            false => Click::Choose(index),
-                        })
-                        .or(click);
+                    let look = (is_active, is_new);
+                    match tab_ui(ui, tab, look, width, palette) {
+                        Some(true) => click = Some(Click::Close(index)),
+                        Some(false) => click = Some(Click::Choose(index)),
+                        None => {}
+                    }
                 }
             });
         });
@@ -53,7 +54,13 @@ impl Window {
 }
 
 /// A tab; true when it is to be closed, false when it is to be shown.
-fn tab_ui(ui: &mut Ui, tab: &Tab, is_active: bool, width: f32, palette: &Palette) -> Option<bool> {
+fn tab_ui(
+    ui: &mut Ui,
+    tab: &Tab,
+    (is_active, is_new): (bool, bool),
+    width: f32,
+    palette: &Palette,
+) -> Option<bool> {
     let (rect, response) = ui.allocate_exact_size(vec2(width, HEIGHT), Sense::click());
     let title = tab.title();
     let asks = tab.talk().is_some_and(Chat::asks);
@@ -61,7 +68,7 @@ fn tab_ui(ui: &mut Ui, tab: &Tab, is_active: bool, width: f32, palette: &Palette
         let waits = if asks { ", waits for your word" } else { "" };
         WidgetInfo::selected(Role::Tab, true, is_active, format!("{title}{waits}"))
     });
-    if is_active {
+    if is_active && is_new {
         ui.scroll_to_rect_animation(rect, None, egui::style::ScrollAnimation::none());
     }
     let is_over = response.contains_pointer();

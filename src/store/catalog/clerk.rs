@@ -180,10 +180,9 @@ impl Clerk {
     /// Sees how a session lies there now.
     fn see(&mut self, id: SessionId, lying: Lying) {
         let known = self.entries.get_mut(&id);
-        let (is_read, read) =
-            known.as_ref().map_or((false, 0), |entry| {
-                (entry.stored.log.seen == lying.log, entry.stored.log.read)
-            });
+        let (is_read, read) = known.as_ref().map_or((false, 0), |entry| {
+            (entry.stored.log.seen == lying.log, entry.stored.log.read)
+        });
         if let Some(entry) = known.filter(|entry| entry.listed.has_draft != lying.has_draft) {
             entry.listed.has_draft = lying.has_draft;
             self.is_changed = true;

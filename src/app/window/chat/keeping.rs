@@ -77,8 +77,10 @@ impl Chat {
     pub(super) fn tell_catalog(&mut self, snapshot: &Snapshot) {
         let (Lodging::Kept(id), Some(catalog)) = (&self.lodging, &self.catalog) else { return };
         let is_kept = snapshot.keeping == Keeping::Kept;
-        let state = (snapshot.len(), snapshot.phase.is_busy(), is_kept);
-        if is_kept && self.told.replace(state) != Some(state) {
+        let state = (snapshot.len(), snapshot.phase.is_busy());
+        let is_news = self.told != Some(state) || self.was_described;
+        if is_kept && is_news {
+            (self.told, self.was_described) = (Some(state), false);
             catalog.note(id);
         }
     }
