@@ -1,23 +1,23 @@
 //! The one task that changes a conversation.
 
+mod queue;
 mod turn;
 
 use std::{collections::VecDeque, sync::Arc, time::Instant};
 
 use tokio::{sync::mpsc::Receiver, time::Instant as TokioInstant};
 
+use self::queue::{Changed, Moment, Queue};
 use super::{Shared, arrival::Arrival, publish::Publisher, talk::Talk, workbench::Workbench};
 use crate::{
     model::{
         ApprovalId, Attachment, Command, Decision, Delivery, Draft, Entry, Fate, Keeping,
-        NoticeKind, Phase, Queued, Receipt, Refusal, Settings, Snapshot, Usage,
+        NoticeKind, Phase, QueueChange, Receipt, Refusal, Settings, Snapshot, Usage,
         stream::{EndState, RateWindow, StreamWarning},
     },
     presenter::Feedback,
 };
 
-/// Prompts that may wait while a turn goes on.
-const QUEUE: usize = 16;
 /// Fates that are remembered.
 const RECEIPTS: usize = 32;
 
@@ -41,7 +41,7 @@ pub(super) struct Actor {
     warnings: Vec<StreamWarning>,
     allowance: Arc<[RateWindow]>,
     usage: Usage,
-    queued: VecDeque<Arc<Draft>>,
+    queue: Queue,
     receipts: VecDeque<Receipt>,
     /// What ended the turn that it has to wait for.
     next: Option<Command>,
@@ -94,7 +94,7 @@ impl Actor {
             warnings: Vec::new(),
             allowance: Arc::default(),
             usage: Usage::default(),
-            queued: VecDeque::new(),
+            queue: Queue::default(),
             receipts: VecDeque::new(),
             next: None,
         };
@@ -124,7 +124,7 @@ impl Actor {
                 if self.turn().await == Some(Stop::Abandoned) {
                     return;
                 }
-                is_due = self.next.is_none() && self.take_queued();
+                is_due = self.next.is_none() && self.take_queued(Moment::Over);
             }
             if self.next.is_none() && self.phase.is_busy() {
                 self.phase = Phase::Idle;
@@ -136,10 +136,16 @@ impl Actor {
     /// Takes a command while nothing goes on. True when a turn begins.
     fn take_idle(&mut self, command: Command) -> bool {
         let begins = match command {
-            Command::Send(draft) => self.accept(&Arc::new(draft)),
+            Command::Send(draft) | Command::Steer(draft) => {
+                self.queue.resume();
+                self.accept(&Arc::new(draft))
+            }
             Command::EditLast(draft) => self.edit(&Arc::new(draft)),
             Command::Retry => self.forget_reply(),
-            Command::Steer(draft) => self.accept(&Arc::new(draft)),
+            Command::Queue(change) => {
+                self.change_queue(change);
+                self.take_queued(Moment::Over)
+            }
             Command::Stop | Command::Decide { .. } | Command::StopCall { .. } => false,
             other => {
                 self.set(other);
@@ -154,14 +160,30 @@ impl Actor {
     fn take_busy(&mut self, command: Option<Command>) -> Turn {
         let turn = match command {
             None => return Turn::Stops(Stop::Abandoned),
-            Some(Command::Stop) => return Turn::Stops(Stop::Wanted),
+            Some(Command::Stop) => {
+                self.queue.pause();
+                return Turn::Stops(Stop::Wanted);
+            }
             Some(Command::Retry) if matches!(self.phase, Phase::Retrying { .. }) => Turn::Hurries,
-            Some(command @ (Command::Retry | Command::EditLast(_) | Command::Restore { .. })) => {
+            Some(Command::Restore { checkpoint }) => {
+                self.queue.pause();
+                self.next = Some(Command::Restore { checkpoint });
+                return Turn::Stops(Stop::Wanted);
+            }
+            Some(command @ (Command::Retry | Command::EditLast(_))) => {
                 self.next = Some(command);
                 return Turn::Stops(Stop::Wanted);
             }
-            Some(Command::Send(draft) | Command::Steer(draft)) => {
+            Some(Command::Send(draft)) => {
                 self.hear(Arc::new(draft));
+                Turn::GoesOn
+            }
+            Some(Command::Steer(draft)) => {
+                self.enqueue(Arc::new(draft), Delivery::Steer);
+                Turn::GoesOn
+            }
+            Some(Command::Queue(change)) => {
+                self.change_queue(change);
                 Turn::GoesOn
             }
             Some(Command::Decide { approval, decision, feedback }) => {
@@ -189,7 +211,10 @@ impl Actor {
             Some(approval) if !draft.is_blank() => {
                 self.decide(approval, Decision::Reject, Some(draft));
             }
-            Some(_) | None => self.enqueue(draft),
+            Some(_) | None => {
+                self.queue.resume();
+                self.enqueue(draft, Delivery::Next);
+            }
         }
     }
 
@@ -201,7 +226,7 @@ impl Actor {
             self.show();
         } else if let Some(draft) = said {
             // It was decided otherwise meanwhile, and what was said is still said.
-            self.enqueue(draft);
+            self.enqueue(draft, Delivery::Steer);
         }
     }
 
@@ -269,23 +294,29 @@ impl Actor {
         true
     }
 
-    fn enqueue(&mut self, draft: Arc<Draft>) {
-        let refusal = self.refusal(&draft);
-        let refusal =
-            refusal.or_else(|| (self.queued.len() >= QUEUE).then_some(Refusal::QueueFull));
-        match refusal {
-            Some(refusal) => self.refuse(&draft, refusal),
-            None => {
-                self.tell(&draft, Fate::Queued);
-                self.queued.push_back(draft);
-            }
+    fn enqueue(&mut self, draft: Arc<Draft>, delivery: Delivery) {
+        let waits = match self.refusal(&draft) {
+            Some(refusal) => Err(refusal),
+            None => self.queue.push(Arc::clone(&draft), delivery),
+        };
+        match waits {
+            Err(refusal) => self.refuse(&draft, refusal),
+            Ok(()) => self.tell(&draft, Fate::Queued),
+        }
+    }
+
+    fn change_queue(&mut self, change: QueueChange) {
+        match self.queue.change(change) {
+            Changed::Nothing => {}
+            Changed::Back(draft, refusal) => self.refuse(&draft, refusal),
+            Changed::Waits(draft) => self.tell(&draft, Fate::Queued),
         }
     }
 
     /// Says what waited. True if there was anything.
-    fn take_queued(&mut self) -> bool {
-        let queued = std::mem::take(&mut self.queued);
-        let said = queued.iter().filter(|draft| self.accept(draft)).count();
+    fn take_queued(&mut self, moment: Moment) -> bool {
+        let due = self.queue.take(moment);
+        let said = due.iter().filter(|draft| self.accept(draft)).count();
         self.publish();
         said > 0
     }
@@ -346,8 +377,8 @@ impl Actor {
             usage: sum(self.usage, arriving.unwrap_or_default()),
             settings: self.settings.clone(),
             question: question.map(|(approval, _)| Arc::clone(approval)),
-            queued: self.queued.iter().map(queued).collect(),
-            is_queue_paused: false,
+            queued: self.queue.shown(),
+            is_queue_paused: self.queue.is_paused(),
             keeping: Keeping::Nowhere,
             base: None,
             forks: Arc::default(),
@@ -369,10 +400,6 @@ fn feedback(draft: &Draft) -> Feedback {
         }
     }
     feedback
-}
-
-fn queued(draft: &Arc<Draft>) -> Queued {
-    Queued { draft: Arc::clone(draft), delivery: Delivery::Steer, is_held: false }
 }
 
 /// The clock that timers go by.

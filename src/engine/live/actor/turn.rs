@@ -12,7 +12,7 @@ use tokio::{
     time::sleep_until,
 };
 
-use super::{Actor, Stop, Turn, now, sum};
+use super::{Actor, Stop, Turn, now, queue::Moment, sum};
 use crate::{
     engine::live::{
         arrival::After,
@@ -62,7 +62,7 @@ impl Actor {
         for round in 1..=rounds {
             match self.reply().await {
                 Ok(After::Goes) if round < rounds => {
-                    self.take_queued();
+                    self.take_queued(Moment::Between);
                 }
                 Ok(After::Goes) => self.give_up(&format!("{rounds} times in a row")),
                 Ok(After::Stuck) => {
@@ -83,7 +83,7 @@ impl Actor {
 
     /// A turn is over. While something waits to be said or done, that goes on at once.
     fn rest(&mut self) {
-        if self.queued.is_empty() && self.next.is_none() {
+        if !self.queue.is_due() && self.next.is_none() {
             self.phase = Phase::Idle;
         }
     }
@@ -335,9 +335,6 @@ impl Actor {
     }
 
     fn stop(&mut self, stop: Stop) -> Result<After, Stop> {
-        for draft in std::mem::take(&mut self.queued) {
-            self.refuse(&draft, Refusal::Stopped);
-        }
         self.arrival.abort(now());
         self.finish(&EndState::Cancelled);
         Err(stop)
