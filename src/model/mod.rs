@@ -14,6 +14,7 @@ mod list;
 pub mod message;
 pub mod pairing;
 pub mod reading;
+pub mod redactor;
 pub mod snapshot;
 pub mod source;
 pub mod stream;
@@ -32,6 +33,7 @@ pub use message::{
     Thinking, Usage,
 };
 pub use reading::{ReadAhead, Reading};
+pub use redactor::Redactor;
 pub use snapshot::{
     Aside, Base, Entry, Fate, Fork, Keeping, Phase, Queued, Receipt, Refusal, Settings, Snapshot,
 };
