@@ -9,6 +9,7 @@ pub mod hud;
 pub mod images;
 mod keys;
 pub mod link_gate;
+mod messages;
 mod minimap;
 mod overlay;
 mod paint;
@@ -26,6 +27,7 @@ mod transcript;
 pub mod wall;
 
 pub use find::{Finding, Strands};
+pub use messages::Hands;
 pub use reference::ReferenceView;
 pub use renderer::{Renderer, Shown};
 pub use transcript::{COLUMN_MAX, TranscriptView, ViewCommand};

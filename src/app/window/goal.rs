@@ -38,14 +38,6 @@ impl Goal {
         Self { aim: Aim::Message(message, words), since: now }
     }
 
-    /// The message that has to be known.
-    pub(super) fn id(&self) -> MessageId {
-        match &self.aim {
-            Aim::Place(anchor) => anchor.message,
-            Aim::Message(message, _) => *message,
-        }
-    }
-
     /// Goes there, if so much is known. True while the page is better left empty.
     pub(super) fn pursue(
         goal: &mut Option<Self>,

@@ -30,7 +30,6 @@ impl Chat {
                 self.wants_copy |= unsaved_ui(ui, why, true, palette);
                 false
             }
-            (_, Keeping::ReadOnly(why)) => read_only_ui(ui, why, palette),
             (_, Keeping::Saving { since }) => {
                 let passed = perf::now().saturating_duration_since(*since);
                 match PATIENCE.checked_sub(passed).filter(|left| !left.is_zero()) {
@@ -39,7 +38,8 @@ impl Chat {
                 }
                 false
             }
-            (_, Keeping::Kept | Keeping::Nowhere) => false,
+            // The composer says why nothing can be said.
+            (_, Keeping::Kept | Keeping::Nowhere | Keeping::ReadOnly(_)) => false,
         };
         self.interrupted_ui(ui, snapshot, palette)
     }
@@ -105,13 +105,6 @@ fn unsaved_ui(ui: &mut Ui, why: &Arc<str>, has_copy: bool, palette: &Palette) ->
         }
     });
     is_wanted
-}
-
-fn read_only_ui(ui: &mut Ui, why: &Arc<str>, palette: &Palette) -> bool {
-    banner_ui(ui, palette, palette.warn, |ui| {
-        ui.add(Label::new(RichText::new(&**why).color(palette.text)).wrap());
-    });
-    false
 }
 
 /// A line that does not go away by itself.

@@ -59,7 +59,7 @@ impl Written {
     /// Puts back what was being written, unless something is by now.
     pub(super) fn restore(&mut self, composer: &mut Composer, restored: Restored) {
         let Restored { key, text, caret, attachments } = restored;
-        if !composer.text.is_empty() || !composer.attachments.is_empty() {
+        if !composer.is_empty() {
             return;
         }
         composer.key = key.unwrap_or_else(StoredDraft::fresh_key);
@@ -89,8 +89,9 @@ impl Written {
     /// Has saved what changed, and forgets what has arrived.
     pub(super) fn follow(&mut self, composer: &mut Composer, snapshot: &Snapshot) {
         self.settle(composer, snapshot);
-        let is_same = self.text == composer.text && self.caret == composer.caret();
-        if !is_same || self.attachments != composer.attachments {
+        let (text, attachments) = composer.written();
+        let is_same = self.text == text && self.caret == composer.caret();
+        if !is_same || self.attachments != attachments {
             self.save(composer);
         }
     }
@@ -114,16 +115,16 @@ impl Written {
     }
 
     fn save(&mut self, composer: &Composer) {
-        if self.attachments != composer.attachments {
-            let kept = composer.attachments.iter();
-            self.stored = kept.filter_map(|one| self.keep(one)).collect();
-            self.attachments.clone_from(&composer.attachments);
+        let (text, attachments) = composer.written();
+        if self.attachments != attachments {
+            self.stored = attachments.iter().filter_map(|one| self.keep(one)).collect();
+            self.attachments = attachments;
         }
-        self.text.clone_from(&composer.text);
+        self.text = text;
         self.caret = composer.caret();
         let draft = StoredDraft {
             key: Arc::clone(&composer.key),
-            text: composer.text.as_str().into(),
+            text: self.text.as_str().into(),
             caret: self.caret,
             attachments: self.stored.clone(),
             at_ms: timestamp::now_ms(),
@@ -189,11 +190,6 @@ impl Restored {
             drafts.clear(home, &one.key);
         }
         Self { key: Some(newest.key), text, caret, attachments }
-    }
-
-    /// True when nothing was being written.
-    pub(in crate::app::window) fn is_blank(&self) -> bool {
-        self.text.is_empty() && self.attachments.is_empty()
     }
 }
 
