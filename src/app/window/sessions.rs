@@ -170,17 +170,19 @@ impl Window {
         }
     }
 
-    /// Shows another tab.
+    /// Shows another tab, whose box to write in has the keyboard then.
     pub(super) fn activate(&mut self, index: usize) {
-        if index >= self.tabs.len() {
-            return;
-        }
-        if index != self.active {
-            self.leave();
-        }
-        self.active = index;
-        if let Some(chat) = self.tabs.get_mut(index).and_then(Tab::live) {
+        self.turn_to(index);
+        if let Some(chat) = self.tabs.get_mut(self.active).and_then(Tab::live) {
             chat.focus();
+        }
+    }
+
+    /// Shows another tab, and leaves the keyboard where it is.
+    pub(super) fn turn_to(&mut self, index: usize) {
+        if index < self.tabs.len() && index != self.active {
+            self.leave();
+            self.active = index;
         }
     }
 
