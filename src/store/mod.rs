@@ -154,6 +154,21 @@ impl Store {
         self.inner.drafts.clone()
     }
 
+    /// All records in the first `len` bytes of a session's log, see [`replay()`].
+    ///
+    /// # Errors
+    /// When there is no log.
+    pub fn replay(&self, id: &SessionId, len: u64) -> io::Result<Replay> {
+        let file = self.disk().open(&self.log_path(id), disk::Opening::Read)?;
+        Ok(Replay::new(Some(file), 0, len, Some(self.folder(id))))
+    }
+
+    /// The bytes that a session keeps under a name, see [`blob_of`].
+    #[must_use]
+    pub fn blob(&self, id: &SessionId, sha: &str) -> Option<Vec<u8>> {
+        blobs::read(self.disk(), &self.folder(id), sha)
+    }
+
     /// Is there nobody who writes a session?
     #[must_use]
     pub fn is_free(&self, id: &SessionId) -> bool {
