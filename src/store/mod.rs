@@ -148,6 +148,14 @@ impl Store {
         open::open(self, id, now_ms)
     }
 
+    /// Opens a session only to read it, as it grows, whoever writes it.
+    ///
+    /// # Errors
+    /// When there is none, or it cannot be read.
+    pub fn view_session(&self, id: &SessionId) -> Result<Opened, OpenError> {
+        open::view(self, id, "It is only read.".into(), true)
+    }
+
     /// Saves drafts.
     #[must_use]
     pub fn drafts(&self) -> Drafts {
