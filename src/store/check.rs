@@ -6,9 +6,11 @@ use rustc_hash::FxHashMap;
 
 use super::{
     disk::DiskFile,
-    kind::Kind,
-    line::{Record, VERSION},
     scan::{Lines, Piece, Place},
+};
+use crate::model::record::{
+    Kind,
+    line::{Line, VERSION},
 };
 
 /// More than this many oddities are only counted.
@@ -86,13 +88,13 @@ impl Check {
         Ok(check)
     }
 
-    fn record(&mut self, place: Place, record: &Record<'_>, sequence: &mut Sequence) {
+    fn record(&mut self, place: Place, record: &Line<'_>, sequence: &mut Sequence) {
         self.is_newer = record.version > VERSION;
         self.end = place.end;
         self.is_unended = !place.is_ended;
         self.highest = self.highest.max(Some(record.n));
         let (offset, n) = (place.offset, record.n);
-        match sequence.follow(n, record.crc) {
+        match sequence.follow(n, record.sum) {
             Step::Next => {}
             Step::Gap { wanted } => self.note(Oddity::Gap { offset, n, wanted }),
             Step::Repeat { is_same } => {
@@ -103,7 +105,7 @@ impl Check {
             }
         }
         self.records += 1;
-        match Kind::of_name(record.kind) {
+        match record.kind {
             Kind::AssistantStart
             | Kind::Partial
             | Kind::ToolCall

@@ -2,27 +2,25 @@
 
 use serde_json::{Value, json};
 
-use super::line::{HEAD_MAX, LINE_MAX};
+use crate::model::record::{INLINE_MAX, line::BODY_MAX};
 
-/// Longer strings go into blobs, in bytes.
-pub const STRING_MAX: usize = 64 * 1024;
 /// What is nested deeper becomes text: readers of JSON stop at 128.
-const DEPTH_MAX: usize = 100;
+const DEPTH_MAX: usize = 120;
 
-/// The body as bytes. `blob` keeps bytes, and gives the name that they are kept under.
-pub(super) fn fit(mut body: Value, blob: &mut dyn FnMut(&[u8]) -> String) -> Vec<u8> {
-    let mut longest = STRING_MAX;
+/// The body as text. `blob` keeps bytes, and gives the name that they are kept under.
+pub(super) fn fit(mut body: Value, blob: &mut dyn FnMut(&[u8]) -> String) -> String {
+    let mut longest = INLINE_MAX;
     slim(&mut body, longest, 0, blob);
     loop {
-        let bytes = serde_json::to_vec(&body).unwrap_or_else(|_| b"null".to_vec());
-        if bytes.len() + HEAD_MAX <= LINE_MAX {
-            return bytes;
+        let text = body.to_string();
+        if text.len() <= BODY_MAX {
+            return text;
         }
         // Many strings of which none is long.
         longest /= 16;
         if longest < 128 {
-            let name = blob(&bytes);
-            return json!({"blob": name, "bytes": bytes.len()}).to_string().into_bytes();
+            let name = blob(text.as_bytes());
+            return json!({"blob": name, "bytes": text.len()}).to_string();
         }
         slim(&mut body, longest, 0, blob);
     }

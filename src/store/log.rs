@@ -17,9 +17,9 @@ use super::{
     check::Check,
     clock::Clock,
     fit::fit,
-    kind::Kind,
     queue::{Outcome, Queue},
 };
+use crate::model::record::Kind;
 
 /// The one writer of a session. What is appended is written by a thread of its own, in the
 /// order of the calls. Dropping it waits for nothing: what was appended is still written.

@@ -19,10 +19,9 @@ mod check;
 mod clock;
 mod copy;
 pub mod disk;
+mod draft;
 mod fit;
 mod id;
-mod kind;
-pub mod line;
 mod live;
 mod log;
 mod open;
@@ -30,6 +29,8 @@ mod queue;
 mod recover;
 mod replay;
 mod scan;
+mod sweep;
+mod trash;
 mod writer;
 
 use std::{
@@ -44,13 +45,13 @@ pub use blobs::{blob_of, name as blob_name};
 pub use check::{Check, Damaged, Oddity};
 pub use clock::Clock;
 pub use disk::{Disk, DiskFile, RealDisk};
-pub use fit::STRING_MAX;
+pub use draft::{DraftClock, Drafts, Home, StoredAttachment, StoredDraft};
 pub use id::SessionId;
-pub use kind::Kind;
 pub use live::{Grown, LiveView};
 pub use log::{Appended, Copied, Log, LogState, Saved, Sync};
 pub use open::{Access, Found, OpenError, Opened};
 pub use replay::{Entry, Line, Replay, replay};
+pub use trash::TRASH_MS;
 
 use disk::make_folders;
 
@@ -69,6 +70,7 @@ struct Inner {
     folder: PathBuf,
     disk: Arc<dyn Disk>,
     clock: Clock,
+    drafts: Drafts,
 }
 
 impl Store {
@@ -82,14 +84,16 @@ impl Store {
         if !disk.exists(&folder) {
             made?;
         }
-        Ok(Self { inner: Arc::new(Inner { folder, disk, clock: clock::system }) })
+        let drafts = Drafts::new(Arc::clone(&disk), folder.clone());
+        Ok(Self { inner: Arc::new(Inner { folder, disk, clock: clock::system, drafts }) })
     }
 
     /// The same with another clock.
     #[must_use]
     pub fn with_clock(self, clock: Clock) -> Self {
-        let (folder, disk) = (self.inner.folder.clone(), Arc::clone(&self.inner.disk));
-        Self { inner: Arc::new(Inner { folder, disk, clock }) }
+        let Inner { folder, disk, drafts, .. } = &*self.inner;
+        let (folder, disk, drafts) = (folder.clone(), Arc::clone(disk), drafts.clone());
+        Self { inner: Arc::new(Inner { folder, disk, clock, drafts }) }
     }
 
     /// Where it is.
@@ -142,6 +146,35 @@ impl Store {
     /// When there is none, or it cannot be read.
     pub fn open_session(&self, id: &SessionId, now_ms: i64) -> Result<Opened, OpenError> {
         open::open(self, id, now_ms)
+    }
+
+    /// Opens a session only to read it, as it grows, whoever writes it.
+    ///
+    /// # Errors
+    /// When there is none, or it cannot be read.
+    pub fn view_session(&self, id: &SessionId) -> Result<Opened, OpenError> {
+        open::view(self, id, "It is only read.".into(), true)
+    }
+
+    /// Saves drafts.
+    #[must_use]
+    pub fn drafts(&self) -> Drafts {
+        self.inner.drafts.clone()
+    }
+
+    /// All records in the first `len` bytes of a session's log, see [`replay()`].
+    ///
+    /// # Errors
+    /// When there is no log.
+    pub fn replay(&self, id: &SessionId, len: u64) -> io::Result<Replay> {
+        let file = self.disk().open(&self.log_path(id), disk::Opening::Read)?;
+        Ok(Replay::new(Some(file), 0, len, Some(self.folder(id))))
+    }
+
+    /// The bytes that a session keeps under a name, see [`blob_of`].
+    #[must_use]
+    pub fn blob(&self, id: &SessionId, sha: &str) -> Option<Vec<u8>> {
+        blobs::read(self.disk(), &self.folder(id), sha)
     }
 
     /// Is there nobody who writes a session?

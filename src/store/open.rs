@@ -16,14 +16,13 @@ use super::{
     disk::{self, DiskFile, Opening, make_folders},
     fit::fit,
     id::SessionId,
-    kind::Kind,
-    line::encode,
     live::LiveView,
     log::Log,
     queue::Queue,
     recover::{self, Recovered},
     writer::{self, Pages, Writer},
 };
+use crate::model::record::{Kind, line};
 
 /// A session that was opened.
 #[derive(Debug)]
@@ -144,8 +143,8 @@ fn write_first(store: &Store, path: &Path, meta: Value) -> io::Result<()> {
         name
     });
     kept?;
-    let line = encode(0, Kind::Meta, (store.inner.clock)(), crc32c::crc32c(&body), &body);
-    disk::replace(disk, path, &line, true)
+    let line = line::write(0, Kind::Meta, (store.inner.clock)(), &body);
+    disk::replace(disk, path, line.as_bytes(), true)
 }
 
 /// Opens a session.
@@ -202,7 +201,7 @@ fn remove_unfinished(store: &Store, id: &SessionId) {
 }
 
 /// A session that is only read.
-fn view(
+pub(super) fn view(
     store: &Store,
     id: &SessionId,
     why: Arc<str>,

@@ -16,11 +16,12 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot, watch};
 
 use super::{
     check::Check,
-    kind::Kind,
-    line::encode,
     log::{Copied, LogState, Sync},
 };
-use crate::perf;
+use crate::{
+    model::record::{Kind, line},
+    perf,
+};
 
 /// How much may wait, in pages: 32 MiB.
 const ROOM_PAGES: usize = 8192;
@@ -116,16 +117,15 @@ impl Queue {
     /// Puts a record in; its number and its place.
     pub(super) fn push(
         &self,
-        (kind, t, body): (Kind, i64, &[u8]),
+        (kind, t, body): (Kind, i64, &str),
         sync: Sync,
         room: Option<OwnedSemaphorePermit>,
         done: oneshot::Sender<Outcome>,
     ) -> (u64, u64) {
-        let crc = crc32c::crc32c(body);
         let since = perf::now();
         let mut held = self.held.lock();
         let (n, offset) = (held.next, held.end);
-        let line = encode(n, kind, t, crc, body);
+        let line = line::write(n, kind, t, body).into_bytes();
         held.next += 1;
         held.end += line.len() as u64;
         let end = held.end;

@@ -12,10 +12,9 @@ use super::{
     blobs::blob_of,
     check::{Damaged, Sequence, Step},
     disk::{Disk as _, DiskFile, Opening, RealDisk},
-    kind::Kind,
-    line::Record,
     scan::{Lines, Piece, Place, sort_out},
 };
+use crate::model::record::{self, Kind};
 
 /// Something in a log.
 #[derive(Clone, Debug, PartialEq)]
@@ -139,17 +138,17 @@ pub(super) fn entry(
         Piece::Record(record) => record,
         Piece::Damaged(why) => return damaged(why),
     };
-    if sequence.follow(record.n, record.crc) == (Step::Repeat { is_same: true }) {
+    if sequence.follow(record.n, record.sum) == (Step::Repeat { is_same: true }) {
         return None;
     }
     let Some(body) = body(&record, folder) else { return damaged("cannot be understood") };
-    let kind = Kind::of_name(record.kind);
-    Some(Line::Entry(Entry { n: record.n, offset, len, kind, t: record.t, body }))
+    let record::line::Line { n, kind, at_ms: t, .. } = record;
+    Some(Line::Entry(Entry { n, offset, len, kind, t, body }))
 }
 
 /// The body; one that did not fit into its line is in a blob.
-fn body(record: &Record<'_>, folder: Option<&Path>) -> Option<Value> {
-    let body: Value = serde_json::from_slice(record.body).ok()?;
+fn body(record: &record::line::Line<'_>, folder: Option<&Path>) -> Option<Value> {
+    let body: Value = serde_json::from_str(record.body).ok()?;
     let whole = || {
         let fields = body.as_object().filter(|fields| fields.len() == 2)?;
         fields.get("bytes")?.as_u64()?;

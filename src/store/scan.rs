@@ -3,16 +3,17 @@
 use std::io;
 
 use memchr::{memchr, memmem};
+use serde::de::IgnoredAny;
 
-use super::{
-    disk::{self, DiskFile},
-    line::{Record, parse},
-};
+use super::disk::{self, DiskFile};
+use crate::model::record::line::{Flaw, Line, parse};
 
 /// How much is read at once.
 pub(super) const BLOCK: usize = 1 << 20;
 /// What has no end for longer than this is looked at in pieces of this size.
 const PIECE_MAX: usize = 8 << 20;
+/// Records have lower numbers than this.
+const NUMBER_MAX: u64 = 1 << 53;
 /// How every record begins.
 const BEGIN: &[u8] = br#"{"v":"#;
 
@@ -20,7 +21,7 @@ const BEGIN: &[u8] = br#"{"v":"#;
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Piece<'a> {
     /// A record, as it was written.
-    Record(Record<'a>),
+    Record(Line<'a>),
     /// What is none: why, in a few words.
     Damaged(&'static str),
 }
@@ -131,7 +132,7 @@ pub(super) fn sort_out(
     }
     let offset = offset + skipped as u64;
     let whole = Place { offset, len: text.len() as u64, end, is_ended };
-    match parse(text) {
+    match read(text) {
         Ok(record) => see(whole, Piece::Record(record)),
         Err(why) => salvage(whole, text, why, see),
     }
@@ -158,20 +159,37 @@ fn salvage(whole: Place, line: &[u8], why: &'static str, see: &mut dyn FnMut(Pla
     let mut bad: Option<usize> = None;
     for (from, to) in parts(line) {
         let part = line.get(from..to).unwrap_or_default();
-        // The byte before the next record may be what became of the end of the line.
-        let shorter = part.split_last().map_or(part, |(_, shorter)| shorter);
-        let found = parse(part).map(|record| (record, to));
-        let Ok((record, end)) = found.or_else(|_| parse(shorter).map(|it| (it, to - 1))) else {
+        let len = json_len(part);
+        let Ok(record) = read(part.get(..len).unwrap_or_default()) else {
             bad.get_or_insert(from);
             continue;
         };
         if let Some(bad) = bad.take() {
             see(place(bad, from), Piece::Damaged(why));
         }
-        see(place(from, end), Piece::Record(record));
+        see(place(from, from + len), Piece::Record(record));
+        // One byte is what became of the end of the line.
+        if len + 1 < part.len() {
+            bad = Some(from + len);
+        }
     }
     if let Some(bad) = bad {
         see(place(bad, line.len()), Piece::Damaged(why));
+    }
+}
+
+/// Reads a record. No number comes near to what a number can be.
+fn read(line: &[u8]) -> Result<Line<'_>, &'static str> {
+    let record = parse(line).map_err(Flaw::words)?;
+    if record.n < NUMBER_MAX { Ok(record) } else { Err("has a number that nobody gave it") }
+}
+
+/// How long the JSON is that a text begins with.
+fn json_len(text: &[u8]) -> usize {
+    let mut values = serde_json::Deserializer::from_slice(text).into_iter::<IgnoredAny>();
+    match values.next() {
+        Some(Ok(IgnoredAny)) => values.byte_offset(),
+        Some(Err(_)) | None => 0,
     }
 }
 
