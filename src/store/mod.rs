@@ -6,6 +6,7 @@
 //!               draft.json   what is being written
 //!               lock         held by the one who writes
 //!               torn-*.bin   what a crash left half written, put aside
+//! index.sqlite               what [`catalog`] knows: it can be built anew at any time
 //! drafts/<key>.json          drafts of conversations that have no session yet
 //! trash/<id>/                deleted, and not gone yet
 //! ```
@@ -15,6 +16,7 @@
 //! away.
 
 mod blobs;
+pub mod catalog;
 mod check;
 mod clock;
 mod copy;
