@@ -28,6 +28,8 @@ mod transcripts;
 mod foreign;
 mod live;
 mod presenter;
+// Conversations that are kept.
+mod sessions;
 mod wire;
 
 // Servers of the Model Context Protocol.

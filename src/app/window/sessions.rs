@@ -81,9 +81,7 @@ impl Window {
                 self.describe(ctx, id, Meta { archived: Some(archived), ..meta() });
             }
             ListWish::Delete(id) => self.delete(ctx, id),
-            ListWish::Restore(id) => {
-                self.describe(ctx, id, Meta { deleted: Some(false), ..meta() });
-            }
+            ListWish::Restore(id) => self.throw(ctx, id, false),
             ListWish::Export(id) => self.export_session(ctx, &id),
             ListWish::CopyId(id) => ctx.copy_text(id.as_str().to_owned()),
             ListWish::Search(words) => self.desk.switch.open(&words),
@@ -369,9 +367,15 @@ impl Window {
 
     /// Puts a session into the trash. Its tab goes with it.
     fn delete(&mut self, ctx: &Context, id: SessionId) {
-        self.describe(ctx, id.clone(), Meta { deleted: Some(true), ..Meta::default() });
         if let Some(index) = self.tabs.iter().position(|tab| tab.session() == Some(&id)) {
             self.close(index);
+        }
+        self.throw(ctx, id, true);
+    }
+
+    fn throw(&self, ctx: &Context, id: SessionId, away: bool) {
+        if let Some(engine) = &self.engine {
+            self.desk.throw(ctx, engine, id, away);
         }
     }
 
