@@ -89,7 +89,7 @@ impl Clerk {
         let mut pause = None;
         loop {
             let request = match (self.unread.is_empty(), pause.take()) {
-                (true, _) => requests.recv().map_err(|_| TryRecvError::Disconnected),
+                (true, _) => requests.recv().map_err(|_gone| TryRecvError::Disconnected),
                 (false, None) => requests.try_recv(),
                 (false, Some(pause)) => requests.recv_timeout(pause).map_err(|why| match why {
                     RecvTimeoutError::Timeout => TryRecvError::Empty,
@@ -185,11 +185,10 @@ impl Clerk {
     /// Sees how a session lies there now.
     fn see(&mut self, id: SessionId, lying: Lying) {
         let known = self.entries.get_mut(&id);
-        let (is_read, read) =
-            known.as_ref().map_or((false, 0), |entry| {
-                let log = &entry.stored.log;
-                (log.seen == lying.log && log.is_in_trash == lying.is_in_trash, log.read)
-            });
+        let (is_read, read) = known.as_ref().map_or((false, 0), |entry| {
+            let log = &entry.stored.log;
+            (log.seen == lying.log && log.is_in_trash == lying.is_in_trash, log.read)
+        });
         if let Some(entry) = known.filter(|entry| entry.listed.has_draft != lying.has_draft) {
             entry.listed.has_draft = lying.has_draft;
             self.is_changed = true;
@@ -266,7 +265,7 @@ impl Clerk {
         match read {
             Ok(read) => {
                 for Reading { key, stored, is_whole } in read {
-                    self.take(key, stored, is_whole);
+                    self.take(&key, stored, is_whole);
                 }
                 self.progress.done += CHANGE_BYTES - budget;
                 None
@@ -279,10 +278,10 @@ impl Clerk {
         }
     }
 
-    fn take(&mut self, key: (i64, SessionId), stored: Option<Stored>, is_whole: bool) {
+    fn take(&mut self, key: &(i64, SessionId), stored: Option<Stored>, is_whole: bool) {
         let id = key.1.clone();
         if is_whole {
-            self.unread.remove(&key);
+            self.unread.remove(key);
         }
         self.is_changed = true;
         let Some(stored) = stored else {
@@ -322,6 +321,7 @@ impl Clerk {
         }
         self.mend(failure);
         self.unread.clear();
+        self.is_looked_at = false;
         self.progress = Progress { done: 0, total: 0 };
         self.list_stored();
         self.look();
