@@ -11,6 +11,7 @@ mod private_file;
 pub mod profile;
 pub mod providers;
 pub mod render;
+pub mod sessions;
 pub mod shown;
 mod streamed;
 pub mod synth;
