@@ -1,13 +1,13 @@
 //! The `letterpress` program: reads the command line and hands over.
 
-use std::process::ExitCode;
+use std::{io::IsTerminal as _, process::ExitCode};
 
 use letterpress::app::{
     ask,
     cli::{self, Command},
     display,
     error::{Error, Result, report},
-    export, profile, providers, render,
+    export, profile, providers, render, sessions,
     shown::Letterpress,
     synth, watch,
     window::{self, Opener, Start},
@@ -43,7 +43,7 @@ fn run(command: Command, general: &cli::General) -> Result<()> {
         Command::Providers => print(&providers::run()?),
         Command::Render(args) => say_written(&render::run(&args, &Letterpress)?),
         Command::Export(args) => export::run(&args.into()).map(|_summary| ()),
-        Command::Synth(args) => synth::run(args.into()),
+        Command::Synth(args) => synth::run(args.into(), args.format),
         Command::Profile(args) => {
             let outcome = profile::run(&args, &Letterpress)?;
             print(&outcome.text)?;
@@ -51,6 +51,15 @@ fn run(command: Command, general: &cli::General) -> Result<()> {
         }
         Command::Watch(args) => {
             watch::run(&args, display::exists())?.map_or(Ok(()), |picture| say_written(&picture))
+        }
+        Command::Sessions(args) => {
+            let list = sessions::list(args, &sessions::places(general)?)?;
+            print_or_say(&list, "letterpress: there are no sessions")
+        }
+        Command::Search(args) => {
+            let is_terminal = std::io::stdout().is_terminal();
+            let hits = sessions::search(&args, &sessions::places(general)?, is_terminal)?;
+            print_or_say(&hits, "letterpress: nothing was found")
         }
     }
 }
@@ -65,6 +74,14 @@ fn window(start: Start) -> Result<()> {
     }
     say("letterpress: there is no display, so the sample conversation is drawn off-screen");
     say_written(&render::demo(&Letterpress)?)
+}
+
+/// Writes a result to stdout; says on stderr when there is none.
+fn print_or_say(text: &str, none: &str) -> Result<()> {
+    if text.is_empty() {
+        say(none);
+    }
+    print(text)
 }
 
 /// Logs to stderr at a level; without one, warnings only.
