@@ -7,11 +7,15 @@ use letterpress::app::{
     cli::{self, Command},
     display,
     error::{Error, Result, report},
-    export, profile, providers, render, sessions,
+    export,
+    places::Places,
+    profile, providers, render,
+    sessions::{self, Named},
     shown::Letterpress,
     synth, watch,
-    window::{self, Opener, Start},
+    window::{self, Keep, Opener, Reopen, Start},
 };
+use letterpress::store::SessionId;
 
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
@@ -33,11 +37,15 @@ fn run(command: Command, general: &cli::General) -> Result<()> {
     match command {
         Command::Window { files } => {
             let chat = files.is_empty().then(cli::ProviderFlags::default);
-            window(Start { files, chat, opener: opener(), ..Start::default() })
+            let reopen = if files.is_empty() { Reopen::Instead } else { Reopen::Nothing };
+            let keep = keep(general, reopen);
+            window(Start { files, chat, keep, opener: opener(), ..Start::default() })
         }
-        Command::Chat(cli::Chat { workspace, provider }) => {
-            let chat = Some(provider);
-            window(Start { chat, workspace, opener: opener(), ..Start::default() })
+        Command::Chat(cli::Chat { session, workspace, provider }) => {
+            let session = session.map(|name| named(general, &name)).transpose()?;
+            let (chat, keep) = (Some(provider), keep(general, Reopen::Beside));
+            let opener = opener();
+            window(Start { chat, workspace, session, keep, opener, ..Start::default() })
         }
         Command::Ask(args) => ask::run(&args, general),
         Command::Providers => print(&providers::run()?),
@@ -61,6 +69,20 @@ fn run(command: Command, general: &cli::General) -> Result<()> {
             let hits = sessions::search(&args, &sessions::places(general)?, is_terminal)?;
             print_or_say(&hits, "letterpress: nothing was found")
         }
+    }
+}
+
+/// Where a window keeps conversations; in memory alone when nothing says where.
+fn keep(general: &cli::General, reopen: Reopen) -> Option<Keep> {
+    let places = Places::find(general)?;
+    Some(Keep { data: places.data, state: places.state, reopen })
+}
+
+/// The session of a name, which need not be there yet.
+fn named(general: &cli::General, name: &str) -> Result<SessionId> {
+    let places = sessions::places(general)?;
+    match sessions::named(&sessions::store(&places)?, &places, name)? {
+        Named::There(id) | Named::New(id) => Ok(id),
     }
 }
 

@@ -22,13 +22,16 @@ use crate::{
             Surroundings,
             announce::Announcer,
             goal::Goal,
-            stored::{Arrived, Stored},
+            stored::{Arrived, Parts, Stored},
             workspace::{Opened, Opener},
         },
     },
-    engine::live::{Engine, LiveSource, Provider, Session, Switch, workbench::Workbench},
+    engine::{
+        FileSource, SessionSource,
+        live::{Engine, LogHandle, Provider, Session, Switch, workbench::Workbench},
+    },
     layout::{Jump, Palette, face},
-    model::{Attachment, Command, Keeping, MessageId, Part, Role, Snapshot, Source as _, ToolUse},
+    model::{Attachment, Command, Keeping, MessageId, Part, Role, Snapshot, Source, ToolUse},
     perf::{self, Reason},
     store::{self, Home, SessionId, Store, catalog::Catalog},
     view::{
@@ -61,7 +64,7 @@ enum Found {
 /// A conversation, what is written next, and what was found for it.
 pub(super) struct Chat {
     session: Session,
-    source: LiveSource,
+    source: SessionSource,
     view: TranscriptView,
     shown: Shown,
     composer: Composer,
@@ -95,8 +98,8 @@ pub(super) struct Chat {
     keeps_answerer: bool,
     /// Something was said in it since it was opened.
     was_used: bool,
-    /// Its session was given a title or the like, and the catalog has to know.
-    was_described: bool,
+    /// What is shown until its rows are there.
+    before: Option<FileSource>,
     /// Where it is to be shown.
     goal: Option<Goal>,
     /// What it is called, once its session is listed.
@@ -126,8 +129,12 @@ impl Chat {
         let flags = ProviderFlags::default();
         let Arrived { opened, draft } = arrived;
         let is_interrupted = opened.found.is_interrupted;
+        // A log of one record holds no message.
+        let has_more = opened.next > 1;
         let mut chat = Self::build(ctx, engine, around, &flags, Some(opened));
-        let (id, view, goal, store) = stored.into_parts();
+        let Parts { id, source, view, goal, store } = stored.into_parts();
+        chat.source = chat.session.source_near(goal.as_ref().map(Goal::id));
+        chat.before = has_more.then_some(source);
         let home = Home::Session(id.clone());
         let mut written = Written::new(&store, home, &mut chat.composer);
         written.restore(&mut chat.composer, draft);
@@ -185,7 +192,7 @@ impl Chat {
             is_interrupted: false,
             keeps_answerer: false,
             was_used: false,
-            was_described: false,
+            before: None,
             goal: None,
             named: None,
         }
@@ -339,6 +346,16 @@ impl Chat {
         self.follow(ctx, engine, &snapshot);
     }
 
+    /// Its log, once a copy of that is wanted.
+    pub(super) fn take_copied(&mut self) -> Option<LogHandle> {
+        self.take_wants_copy().then(|| self.session.log())
+    }
+
+    /// Its log, once it has one.
+    pub(super) fn log(&self) -> Option<LogHandle> {
+        self.is_kept().then(|| self.session.log())
+    }
+
     /// True once the composer's attach button was pressed.
     pub(super) fn take_wants_files(&mut self) -> bool {
         std::mem::take(&mut self.wants_files)
@@ -400,12 +417,24 @@ impl Chat {
             welcome_ui(ui, &palette);
         }
         self.prepare_view(&snapshot);
-        let is_early = Goal::pursue(&mut self.goal, &mut self.view, &mut self.source, perf::now());
-        if is_early {
+        let commands = self.rows_ui(ui, renderer);
+        commands.into_iter().filter_map(|command| self.obey(command)).collect()
+    }
+
+    fn rows_ui(&mut self, ui: &mut Ui, renderer: Renderer) -> Vec<ViewCommand> {
+        self.source.poll();
+        let is_there = !self.source.is_empty() || self.source.failure().is_some();
+        let source: &mut dyn Source = match &mut self.before {
+            Some(before) if !is_there => before,
+            _ => {
+                self.before = None;
+                &mut self.source
+            }
+        };
+        if Goal::pursue(&mut self.goal, &mut self.view, source, perf::now()) {
             return Vec::new();
         }
-        let commands = self.shown.show(renderer, &mut self.view, ui, &mut self.source);
-        commands.into_iter().filter_map(|command| self.obey(command)).collect()
+        self.shown.show(renderer, &mut self.view, ui, source)
     }
 
     /// Tells the view what stands around the rows.

@@ -12,6 +12,7 @@ use egui::{Context, Id, RichText, Ui};
 
 use crate::{
     app::export,
+    engine::live::LogHandle,
     model::{Attachment, Image, ImageData},
     perf::Reason,
     view::{
@@ -61,6 +62,31 @@ pub(super) fn export(log: PathBuf, title: &str, failed: impl Fn(String) + Clone 
     });
     if let Err(error) = started {
         also(format!("It was not exported: {error}"));
+    }
+}
+
+/// Asks the system where a copy of a session that cannot be saved is to be written, and
+/// writes it, on a thread of its own. `told` hears what came of it.
+pub(super) fn save_copy(
+    log: LogHandle,
+    title: &str,
+    told: impl Fn(String) + Clone + Send + 'static,
+) {
+    let name = format!("{}.jsonl", file_name(title));
+    let also = told.clone();
+    let started = std::thread::Builder::new().name("copy-dialog".to_owned()).spawn(move || {
+        let dialog = rfd::FileDialog::new()
+            .set_title("Save a copy of the conversation")
+            .set_file_name(name)
+            .add_filter("Sessions of Letterpress", &["jsonl"]);
+        let Some(to) = dialog.save_file() else { return };
+        told(match pollster::block_on(log.save_copy(&to)) {
+            Ok(_) => format!("A copy was saved: {}", to.display()),
+            Err(error) => format!("No copy was saved: {error}."),
+        });
+    });
+    if let Err(error) = started {
+        also(format!("No copy was saved: {error}."));
     }
 }
 

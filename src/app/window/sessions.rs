@@ -8,7 +8,7 @@ use egui::{Context, Ui};
 use super::{
     Window,
     chat::{Chat, Restored},
-    desk::Kept,
+    desk::{Kept, Reopen},
     dialogs,
     goal::Goal,
     recall::Remembered,
@@ -293,6 +293,9 @@ impl Window {
             .collect();
         let is_bare = !self.sidebar;
         let Some(kept) = self.desk.kept_mut() else { return };
+        if !kept.remembers_tabs() {
+            return kept.remember();
+        }
         let kept_tabs = || tabs.iter().filter(|(_, tab)| tab.is_some());
         kept.recall.active = kept_tabs().position(|(is_active, _)| *is_active).unwrap_or(0);
         kept.recall.tabs = tabs.iter().filter_map(|(_, tab)| tab.clone()).collect();
@@ -304,6 +307,9 @@ impl Window {
     /// had not begun.
     pub(super) fn reopen(&mut self, ctx: &Context, flags: &ProviderFlags) {
         let Some(kept) = self.desk.kept() else { return };
+        if kept.reopen() == Reopen::Nothing {
+            return;
+        }
         let recall = kept.recall.clone();
         let mut drafts = kept.store.new_drafts();
         let exists = |name: &str| SessionId::new(name).filter(|id| kept.store.contains(id));
@@ -356,12 +362,10 @@ impl Window {
 
     /// Writes something about a session into its log.
     fn describe(&mut self, ctx: &Context, id: SessionId, meta: Meta) {
-        let open = self.tabs.iter_mut().find(|tab| tab.session() == Some(&id));
-        if let Some(chat) = open.and_then(Tab::live) {
-            return chat.describe(meta);
-        }
+        let open = self.tabs.iter().find(|tab| tab.session() == Some(&id));
+        let log = open.and_then(Tab::talk).and_then(Chat::log);
         if let Some(engine) = &self.engine {
-            self.desk.describe(ctx, engine, id, meta);
+            self.desk.describe(ctx, engine, id, meta, log);
         }
     }
 
@@ -390,6 +394,11 @@ impl Window {
             wake();
         };
         dialogs::export(kept.store.log_path(id), &title, failed);
+    }
+
+    /// True when there is a session of this name.
+    pub(super) fn has_session(&self, id: &SessionId) -> bool {
+        self.desk.kept().is_some_and(|kept| kept.store.contains(id))
     }
 
     /// A name for a session that does not exist yet.

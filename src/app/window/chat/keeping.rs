@@ -69,7 +69,7 @@ impl Chat {
     }
 
     /// True once a copy of what could not be saved is wanted.
-    pub(in crate::app::window) fn take_wants_copy(&mut self) -> bool {
+    pub(super) fn take_wants_copy(&mut self) -> bool {
         std::mem::take(&mut self.wants_copy)
     }
 
@@ -78,9 +78,7 @@ impl Chat {
         let (Lodging::Kept(id), Some(catalog)) = (&self.lodging, &self.catalog) else { return };
         let is_kept = snapshot.keeping == Keeping::Kept;
         let state = (snapshot.len(), snapshot.phase.is_busy());
-        let is_news = self.told != Some(state) || self.was_described;
-        if is_kept && is_news {
-            (self.told, self.was_described) = (Some(state), false);
+        if is_kept && self.told.replace(state) != Some(state) {
             catalog.note(id);
         }
     }

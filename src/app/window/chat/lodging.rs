@@ -60,7 +60,6 @@ pub(super) fn said(command: &Command) -> Option<&Draft> {
         | Command::SetSystem(_)
         | Command::SetMaxTokens(_)
         | Command::SetTools(_)
-        | Command::Describe(_)
         | Command::Decide { .. }
         | Command::Restore { .. }
         | Command::StopCall { .. } => None,
@@ -95,15 +94,6 @@ impl Chat {
                 Some(command)
             }
         }
-    }
-
-    /// Says something about its session.
-    pub(in crate::app::window) fn describe(&mut self, meta: Meta) {
-        let command = Command::Describe(meta);
-        if let Some(command) = self.wait_for_session(command) {
-            self.hand_over(command);
-        }
-        self.was_described = true;
     }
 
     /// Has a session made, beside the UI, once one is wanted.
