@@ -19,7 +19,8 @@ use crate::{
             workspace::{Opened, Opener},
         },
     },
-    engine::live::{Engine, LiveSource, Provider, Session, Switch, workbench::Workbench},
+    engine::SessionSource,
+    engine::live::{Engine, Provider, Session, Switch, workbench::Workbench},
     layout::{Jump, Palette, face},
     model::{Attachment, Command, MessageId, Part, Role, Snapshot, ToolUse},
     perf::{self, Reason},
@@ -45,7 +46,7 @@ enum Found {
 /// A conversation, what is written next, and what was found for it.
 pub(super) struct Chat {
     session: Session,
-    source: LiveSource,
+    source: SessionSource,
     view: TranscriptView,
     shown: Shown,
     composer: Composer,
