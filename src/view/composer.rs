@@ -7,7 +7,7 @@ mod picker;
 mod status;
 mod tools;
 
-use std::{sync::Arc, time::Instant};
+use std::{collections::BTreeSet, ops::Bound, sync::Arc, time::Instant};
 
 use egui::{
     Align, Button, CornerRadius, Event, Frame, Key, KeyboardShortcut, Layout, Margin, Modifiers,
@@ -44,6 +44,10 @@ pub enum Wish {
     Attach,
     /// Let the user choose the folder that tools work in.
     Workspace,
+    /// Put this into the clipboard, without what is secret in it.
+    Copy(String),
+    /// Tell this to models in all new conversations, too.
+    KeepSystem(Arc<str>),
 }
 
 /// The text being written and what goes with it.
@@ -96,6 +100,26 @@ impl Composer {
     pub fn attach(&mut self, attachments: impl IntoIterator<Item = Attachment>) {
         self.attachments.extend(attachments);
         self.attachments.truncate(10);
+    }
+
+    /// Models with a star.
+    #[must_use]
+    pub fn favourites(&self) -> &BTreeSet<Choice> {
+        &self.picker.favourites
+    }
+
+    /// Gives models their stars.
+    pub fn set_favourites(&mut self, favourites: BTreeSet<Choice>) {
+        self.picker.favourites = favourites;
+    }
+
+    /// The model with a star that comes after this one; none when no other has one.
+    #[must_use]
+    pub fn favourite_after(&self, now: &Choice) -> Option<Choice> {
+        let favourites = &self.picker.favourites;
+        let after = (Bound::Excluded(now), Bound::Unbounded);
+        let next = favourites.range::<Choice, _>(after).next().or_else(|| favourites.first());
+        next.filter(|next| *next != now).cloned()
     }
 
     /// Words as a draft of their own, beside what is being written.
@@ -335,11 +359,18 @@ impl Composer {
             ui.set_width(420.0);
             ui.label("What the model is told about its task");
             ui.add(TextEdit::multiline(text).desired_rows(5).desired_width(f32::INFINITY));
-            if ui.button("Use this").clicked() {
-                let system = (!text.trim().is_empty()).then(|| Arc::from(text.trim()));
-                wishes.push(Wish::Tell(Command::SetSystem(system)));
-                ui.close();
-            }
+            ui.horizontal(|ui| {
+                let here = ui.button("Use this").clicked();
+                let always = ui.button("Use this in all new chats, too").clicked();
+                if always {
+                    wishes.push(Wish::KeepSystem(text.trim().into()));
+                }
+                if here || always {
+                    let system = (!text.trim().is_empty()).then(|| Arc::from(text.trim()));
+                    wishes.push(Wish::Tell(Command::SetSystem(system)));
+                    ui.close();
+                }
+            });
         });
         if menu.inner.is_none() {
             self.system = None;

@@ -19,6 +19,7 @@ mod retained;
 pub mod rich;
 mod selection;
 pub mod servers;
+pub mod settings;
 mod still;
 pub mod theme;
 mod transcript;

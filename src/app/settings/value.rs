@@ -49,9 +49,10 @@ impl Value {
     pub(super) fn read(kind: Kind, value: &serde_json::Value) -> Result<Self, String> {
         match kind {
             Kind::Word(words) => Self::word(words, value),
-            Kind::Switch => value.as_bool().map(Self::Switch).ok_or_else(|| {
-                "is neither true nor false".to_owned()
-            }),
+            Kind::Switch => value
+                .as_bool()
+                .map(Self::Switch)
+                .ok_or_else(|| "is neither true nor false".to_owned()),
             Kind::Count { from, to } => value
                 .as_u64()
                 .and_then(|count| u32::try_from(count).ok())
@@ -98,6 +99,22 @@ impl Value {
         let model = |value: &serde_json::Value| model(value.as_str()?);
         let models: Option<Vec<Choice>> = list.iter().take(MODELS_MAX).map(model).collect();
         models.map(|models| Self::Models(models.into())).ok_or_else(wrong)
+    }
+
+    /// A word or a text, if the setting may be that.
+    #[must_use]
+    pub fn of_words(spec: &Spec, words: &str) -> Option<Self> {
+        Self::read(spec.kind, &words.into()).ok()
+    }
+
+    /// A number, if the setting may be that.
+    #[must_use]
+    pub fn of_number(spec: &Spec, number: f64) -> Option<Self> {
+        let number = match spec.kind {
+            Kind::Count { .. } => serde_json::Value::from(number.round().max(0.0) as u64),
+            _ => number.into(),
+        };
+        Self::read(spec.kind, &number).ok()
     }
 
     /// As it stands in the file.

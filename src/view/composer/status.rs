@@ -7,7 +7,10 @@ use egui::{RichText, Ui};
 use super::Wish;
 use crate::{
     layout::{Palette, compose::usage_line, face},
-    model::{Command, Phase, Snapshot, stream::EndState},
+    model::{
+        Command, Phase, Settings, Snapshot,
+        stream::{EndState, Interruption},
+    },
     view::governor,
 };
 
@@ -87,6 +90,11 @@ fn ended_ui(ui: &mut Ui, snapshot: &Snapshot, palette: &Palette, wishes: &mut Ve
             if ui.small_button("Retry").clicked() {
                 wishes.push(Wish::Tell(Command::Retry));
             }
+            if let Some(words) = error_words(snapshot)
+                && ui.small_button("Copy error").clicked()
+            {
+                wishes.push(Wish::Copy(words));
+            }
         }
         Some(EndState::Cancelled) => {
             ui.label(caption("stopped").color(palette.warn));
@@ -104,6 +112,22 @@ fn ended_ui(ui: &mut Ui, snapshot: &Snapshot, palette: &Palette, wishes: &mut Ve
             }
         }
     }
+}
+
+/// What went wrong, for somebody who is asked for help.
+fn error_words(snapshot: &Snapshot) -> Option<String> {
+    let words = match snapshot.end.as_deref()? {
+        EndState::Failed(error) => error.to_string(),
+        EndState::Interrupted { cause: Interruption::Io(words), .. } => {
+            format!("the connection was lost: {words}")
+        }
+        EndState::Interrupted { cause: Interruption::Stalled, .. } => {
+            "the server fell silent".to_owned()
+        }
+        EndState::Incomplete | EndState::Cancelled | EndState::Complete { .. } => return None,
+    };
+    let Settings { provider, model, .. } = &snapshot.settings;
+    Some(format!("{provider} · {model}: {words}"))
 }
 
 fn caption(words: &str) -> RichText {
