@@ -7,7 +7,10 @@ use letterpress::app::{
     cli::{self, Command},
     display,
     error::{Error, Result, report},
-    export, profile, providers, render,
+    export, keys, profile,
+    providers::{self, Sources},
+    render,
+    secrecy::{self, Memory},
     shown::Letterpress,
     synth, watch,
     window::{self, Opener, Start},
@@ -21,7 +24,9 @@ fn main() -> ExitCode {
         Ok(invocation) => invocation,
         Err(code) => return code,
     };
+    secrecy::guard_panics();
     log(invocation.general.log);
+    secrecy::close_memory(memory(&invocation.command));
     match run(invocation.command, &invocation.general) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => report(&error),
@@ -30,17 +35,25 @@ fn main() -> ExitCode {
 
 fn run(command: Command, general: &cli::General) -> Result<()> {
     let opener = || Opener::of_settings(general.clone());
+    let sources = || Sources::of_window(general);
     match command {
         Command::Window { files } => {
             let chat = files.is_empty().then(cli::ProviderFlags::default);
-            window(Start { files, chat, opener: opener(), ..Start::default() })
+            window(Start { files, chat, opener: opener(), sources: sources()?, ..Start::default() })
         }
         Command::Chat(cli::Chat { workspace, provider }) => {
             let chat = Some(provider);
-            window(Start { chat, workspace, opener: opener(), ..Start::default() })
+            window(Start {
+                chat,
+                workspace,
+                opener: opener(),
+                sources: sources()?,
+                ..Start::default()
+            })
         }
         Command::Ask(args) => ask::run(&args, general),
-        Command::Providers => print(&providers::run()?),
+        Command::Providers => print(&providers::run(general)?),
+        Command::Keys(word) => print(&keys::run(&word, general)?),
         Command::Render(args) => say_written(&render::run(&args, &Letterpress)?),
         Command::Export(args) => export::run(&args.into()).map(|_summary| ()),
         Command::Synth(args) => synth::run(args.into()),
@@ -52,6 +65,20 @@ fn run(command: Command, general: &cli::General) -> Result<()> {
         Command::Watch(args) => {
             watch::run(&args, display::exists())?.map_or(Ok(()), |picture| say_written(&picture))
         }
+    }
+}
+
+/// Commands that hold keys and open no window are closed to all other programs.
+fn memory(command: &Command) -> Memory {
+    match command {
+        Command::Ask(_) | Command::Providers | Command::Keys(_) => Memory::Closed,
+        Command::Window { .. }
+        | Command::Chat(_)
+        | Command::Render(_)
+        | Command::Export(_)
+        | Command::Synth(_)
+        | Command::Profile(_)
+        | Command::Watch(_) => Memory::NoImage,
     }
 }
 
@@ -77,10 +104,12 @@ fn log(level: Option<cli::LogLevel>) {
         Some(cli::LogLevel::Debug) => "debug",
         Some(cli::LogLevel::Trace) => "trace",
     };
-    // What tool servers say and are told is not for a log: it may hold anything.
+    // What tool servers say and are told is not for a log: it may hold anything. Nor is what
+    // goes between this program and the keyring.
     let quiet = if matches!(level, "off" | "error") { level } else { "warn" };
-    let filter = tracing_subscriber::EnvFilter::new(format!("{level},rmcp={quiet}"));
-    let subscriber = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr);
+    let directives = ["rmcp", "zbus", "secret_service"].map(|name| format!("{name}={quiet}"));
+    let filter = tracing_subscriber::EnvFilter::new(format!("{level},{}", directives.join(",")));
+    let subscriber = tracing_subscriber::fmt().with_env_filter(filter).with_writer(secrecy::Sink);
     // A second subscriber is refused, which cannot happen in `main`.
     let _installed = subscriber.try_init();
 }
@@ -102,5 +131,5 @@ fn print(text: &str) -> Result<()> {
 
 #[expect(clippy::print_stderr, reason = "a word to the user of the command")]
 fn say(words: &str) {
-    eprintln!("{words}");
+    eprintln!("{}", secrecy::redact(words));
 }

@@ -12,7 +12,7 @@ use super::{
     export::{self, Format},
     synth,
 };
-use crate::view::wall::Night;
+use crate::{model::ThinkingLevel, view::wall::Night};
 
 /// One call of the program.
 #[derive(Clone, Debug, PartialEq)]
@@ -37,6 +37,8 @@ pub enum Command {
     Ask(Ask),
     /// Say which providers there are.
     Providers,
+    /// Keep keys of providers.
+    Keys(KeyWord),
     /// Draw a picture of a transcript without a window.
     Render(Render),
     /// Write a transcript in another format.
@@ -89,6 +91,7 @@ pub fn parse_from(
         Some(Word::Chat(chat)) => Command::Chat(chat),
         Some(Word::Ask(ask)) => Command::Ask(ask),
         Some(Word::Providers) => Command::Providers,
+        Some(Word::Keys(keys)) => Command::Keys(keys.word),
         Some(Word::Render(render)) => Command::Render(render),
         Some(Word::Export(export)) => Command::Export(export),
         Some(Word::Synth(synth)) => Command::Synth(synth),
@@ -145,6 +148,8 @@ enum Word {
     Ask(Ask),
     /// List the providers, their keys and addresses, and which one would answer.
     Providers,
+    /// Keep keys of providers in the system's keyring, or in a file.
+    Keys(Keys),
     /// Draw a picture of a transcript without a window.
     Render(Render),
     /// Write a transcript as Markdown, HTML, JSON or text.
@@ -264,6 +269,37 @@ pub struct ProviderFlags {
     #[arg(long, value_name = "N", help_heading = "Provider",
           value_parser = clap::value_parser!(u32).range(1..))]
     pub max_tokens: Option<u32>,
+    /// How much it should think; the settings say it, and no flag.
+    #[arg(skip)]
+    pub thinking: ThinkingLevel,
+}
+
+/// `letterpress keys`.
+#[derive(Args, Clone, Debug, PartialEq, Eq)]
+pub struct Keys {
+    /// What is done with keys.
+    #[command(subcommand)]
+    pub word: KeyWord,
+}
+
+/// What is done with keys.
+#[derive(Clone, Debug, PartialEq, Eq, Subcommand)]
+pub enum KeyWord {
+    /// Keep the key of a provider; it is read from stdin and never shown.
+    Set {
+        /// The provider.
+        name: String,
+        /// Keep it in a file instead of the system's keyring, where it is stored unencrypted.
+        #[arg(long)]
+        file: bool,
+    },
+    /// Take the key of a provider out of where it is kept.
+    Rm {
+        /// The provider.
+        name: String,
+    },
+    /// Say which keys there are, and where; never the keys.
+    List,
 }
 
 /// `letterpress render`.

@@ -5,6 +5,7 @@ pub mod cli;
 pub mod display;
 pub mod error;
 pub mod export;
+pub mod keys;
 pub mod offscreen;
 pub mod places;
 mod private_file;

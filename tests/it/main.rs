@@ -15,6 +15,11 @@ mod markup;
 mod secrets;
 mod tabs;
 
+// The settings, the keys that are kept, and that none of them gets out.
+mod redactor;
+mod secrets_at_rest;
+mod settings;
+
 // Files: transcripts, the thread that reads them, other formats, made-up histories.
 mod activity;
 mod export;

@@ -97,6 +97,9 @@ impl Window {
         let warnings = tab.warnings();
         bar.with_layout(Layout::right_to_left(Align::Center), |ui| {
             theme_menu(ui, &self.around.announcer);
+            if icon_button(ui, icon::GEAR, "Settings (Ctrl ,)") {
+                self.toggle_settings(ui.ctx());
+            }
             let has_servers = self.servers().is_some();
             if has_servers && icon_button(ui, icon::PLUG, "Servers of tools") {
                 self.panel.toggle();

@@ -6,6 +6,7 @@ mod chrome;
 mod dialogs;
 mod gauges;
 mod questions;
+mod settings;
 mod system;
 mod tab;
 mod workspace;
@@ -25,7 +26,7 @@ use crate::{
     app::{
         cli::ProviderFlags,
         error::{Error, Result},
-        providers,
+        providers::{self, Sources},
     },
     engine::live::Engine,
     gpu,
@@ -57,6 +58,8 @@ pub struct Start {
     pub opener: Opener,
     /// How the system is told that a tool waits.
     pub post: Post,
+    /// Providers, keys, and the settings.
+    pub sources: Sources,
 }
 
 /// What all conversations of a window have in common.
@@ -66,6 +69,7 @@ struct Surroundings {
     announcer: Announcer,
     /// The folder that the tools of new conversations work in.
     workspace: Option<PathBuf>,
+    sources: Sources,
 }
 
 /// Opens a window, and runs until it is closed.
@@ -122,6 +126,7 @@ pub struct Window {
     /// Questions that wait, as the title says it.
     badge: Badge,
     panel: ServersPanel,
+    settings: settings::Desk,
     /// None when it could not be started; reading works without it.
     engine: Option<Arc<Engine>>,
     hud: Hud,
@@ -138,17 +143,19 @@ impl Window {
     pub fn new(ctx: &Context, start: Start) -> Self {
         theme::install(ctx);
         governor::observe(ctx);
-        let Start { files, chat, pace, workspace, opener, post } = start;
+        let Start { files, chat, pace, workspace, opener, post, sources } = start;
         let announcer = Announcer::new(post);
+        let settings = settings::Desk::new(ctx, &sources, chat.clone().unwrap_or_default());
         let mut window = Self {
             tabs: Vec::new(),
             active: 0,
             dialogs: Dialogs::default(),
             sidebar: true,
             next_tab: 0,
-            around: Surroundings { pace, opener, announcer, workspace },
+            around: Surroundings { pace, opener, announcer, workspace, sources },
             badge: Badge::default(),
             panel: ServersPanel::default(),
+            settings,
             engine: providers::engine().ok().map(Arc::new),
             hud: Hud::default(),
             meter: gauges::Meter::default(),
@@ -213,6 +220,7 @@ impl Window {
             chat.attach(attachments);
         }
         self.choose_folder(ui.ctx());
+        self.take_settings(ui.ctx());
         self.dropped(ui.ctx());
         self.keys(ui);
         self.questions(ui);
@@ -225,6 +233,8 @@ impl Window {
         CentralPanel::default().frame(Frame::NONE).show(ui, |ui| self.page_ui(ui));
         self.dialogs.ui(ui);
         self.servers_ui(ui);
+        self.settings_ui(ui);
+        self.keep_settings(ui.ctx());
         if self.hud.is_open() {
             self.hud_ui(ui);
         }
@@ -330,6 +340,14 @@ impl Window {
         }
         if pressed(Modifiers::COMMAND, Key::P) {
             self.dialogs.pick_file(ui.ctx());
+        }
+        if pressed(Modifiers::COMMAND | Modifiers::SHIFT, Key::M)
+            && let Some(chat) = self.tabs.get_mut(self.active).and_then(Tab::live)
+        {
+            chat.next_favourite();
+        }
+        if pressed(Modifiers::COMMAND, Key::Comma) {
+            self.toggle_settings(ui.ctx());
         }
         if pressed(Modifiers::NONE, Key::F12) {
             self.hud.toggle();

@@ -185,11 +185,10 @@ impl Clerk {
     /// Sees how a session lies there now.
     fn see(&mut self, id: SessionId, lying: Lying) {
         let known = self.entries.get_mut(&id);
-        let (is_read, read) =
-            known.as_ref().map_or((false, 0), |entry| {
-                let log = &entry.stored.log;
-                (log.seen == lying.log && log.is_in_trash == lying.is_in_trash, log.read)
-            });
+        let (is_read, read) = known.as_ref().map_or((false, 0), |entry| {
+            let log = &entry.stored.log;
+            (log.seen == lying.log && log.is_in_trash == lying.is_in_trash, log.read)
+        });
         if let Some(entry) = known.filter(|entry| entry.listed.has_draft != lying.has_draft) {
             entry.listed.has_draft = lying.has_draft;
             self.is_changed = true;

@@ -281,9 +281,7 @@ impl<'c> Pen<'c> {
         let Node { offset, speaker, time_ms, depth, open_part, text, calls } = node;
         let speaker = speaker_number(*speaker);
         let place = offset.cast_signed();
-        self.write.execute(params![
-            row, place, speaker, time_ms, depth, open_part, text, calls
-        ])?;
+        self.write.execute(params![row, place, speaker, time_ms, depth, open_part, text, calls])?;
         if has_grams || !text.is_empty() || !calls.is_empty() {
             let (text, calls) = (looked_up_by(text), looked_up_by(calls));
             self.write_grams.execute(params![row, text, calls])?;
