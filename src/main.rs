@@ -7,7 +7,9 @@ use letterpress::app::{
     cli::{self, Command},
     display,
     error::{Error, Result, report},
-    export, profile, providers, render,
+    export::{self, redact::Redaction},
+    places::Places,
+    profile, providers, render,
     shown::Letterpress,
     synth, watch,
     window::{self, Opener, Start},
@@ -42,7 +44,7 @@ fn run(command: Command, general: &cli::General) -> Result<()> {
         Command::Ask(args) => ask::run(&args, general),
         Command::Providers => print(&providers::run()?),
         Command::Render(args) => say_written(&render::run(&args, &Letterpress)?),
-        Command::Export(args) => export::run(&args.into()).map(|_summary| ()),
+        Command::Export(args) => export(args, general),
         Command::Synth(args) => synth::run(args.into()),
         Command::Profile(args) => {
             let outcome = profile::run(&args, &Letterpress)?;
@@ -53,6 +55,16 @@ fn run(command: Command, general: &cli::General) -> Result<()> {
             watch::run(&args, display::exists())?.map_or(Ok(()), |picture| say_written(&picture))
         }
     }
+}
+
+/// Exports a transcript or a session, covered unless that is not wanted.
+fn export(words: cli::Export, general: &cli::General) -> Result<()> {
+    let home = Places::find(general).and_then(|places| places.home);
+    let redaction = Redaction::new(home.as_deref());
+    if words.unredacted {
+        say("letterpress: keys, passwords and paths are written as they are");
+    }
+    export::run(&words.into(), redaction, &|_words| Ok(None)).map(|_summary| ())
 }
 
 /// Opens a window; where there is no display, draws what it would have shown.
