@@ -14,6 +14,7 @@ mod list;
 pub mod message;
 pub mod pairing;
 pub mod reading;
+pub mod record;
 pub mod snapshot;
 pub mod source;
 pub mod stream;

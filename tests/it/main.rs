@@ -20,6 +20,7 @@ mod activity;
 mod export;
 mod follow;
 mod reader;
+mod record;
 mod synth;
 mod transcripts;
 
