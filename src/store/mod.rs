@@ -28,6 +28,7 @@ mod queue;
 mod recover;
 mod replay;
 mod scan;
+mod whole;
 mod writer;
 
 use std::{
@@ -47,6 +48,7 @@ pub use live::{Grown, LiveView};
 pub use log::{Appended, Copied, Log, LogState, Saved, Sync};
 pub use open::{Access, Found, OpenError, Opened};
 pub use replay::{Entry, Line, Replay, replay};
+pub use whole::{Whole, Written};
 
 use disk::make_folders;
 

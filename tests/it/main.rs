@@ -19,6 +19,7 @@ mod tabs;
 mod activity;
 mod export;
 mod follow;
+mod import;
 mod reader;
 mod record;
 mod synth;

@@ -1,26 +1,13 @@
-//! An export beside the UI: a thread of its own, with progress, and an end at any time.
+//! An export beside the UI.
 
-use std::{
-    io,
-    ops::ControlFlow,
-    path::PathBuf,
-    sync::{
-        Arc,
-        atomic::{AtomicBool, AtomicU64, Ordering},
-        mpsc::{Receiver, SyncSender, TryRecvError, sync_channel},
-    },
-    thread,
-};
+use std::{io, path::PathBuf};
 
-use super::{
-    Order, Subject, Summary,
-    output::Output,
-    sheet,
-    subject::Matter,
-    watch::{Stage, Watch},
-};
+use super::{Order, Subject, Summary, output::Output, sheet, subject::Matter};
 use crate::{
-    app::error::{Error, Result},
+    app::{
+        error::{Error, Result},
+        work::{self, Handle, Look},
+    },
     engine::reader::Waker,
 };
 
@@ -46,9 +33,6 @@ pub enum Destination {
     Text,
 }
 
-/// How an export ended.
-pub type Outcome = Result<Done>;
-
 /// What came of an export.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Done {
@@ -58,47 +42,18 @@ pub struct Done {
     pub text: Option<String>,
 }
 
-/// An export that is going on. Dropping it stops it; then nothing is left behind.
-#[derive(Debug)]
-pub struct Handle {
-    shared: Arc<Shared>,
-    outcome: Receiver<Outcome>,
-}
-
-#[derive(Debug, Default)]
-struct Shared {
-    is_cancelled: AtomicBool,
-    is_writing: AtomicBool,
-    done: AtomicU64,
-    total: AtomicU64,
-}
-
 /// Texts of more bytes do not go to the clipboard.
 const TEXT_MAX: usize = 64 * 1024 * 1024;
-/// Messages between two wakes of whoever looks on.
-const WAKE_EVERY: u64 = 256;
 
 /// Starts an export. `waker` is called from time to time, and at its end.
 ///
 /// # Errors
 /// When the system gives no further thread.
-pub fn start(job: Job, waker: Waker) -> io::Result<Handle> {
-    let shared = Arc::new(Shared::default());
-    let (sender, outcome) = sync_channel(1);
-    let look = Look { shared: Arc::clone(&shared), waker };
-    let work = move || carry_out(job, look, &sender);
-    thread::Builder::new().name("letterpress-export".to_owned()).spawn(work)?;
-    Ok(Handle { shared, outcome })
+pub fn start(job: Job, waker: Waker) -> io::Result<Handle<Done>> {
+    work::start("letterpress-export", waker, move |look| carry_out(job, look))
 }
 
-fn carry_out(job: Job, mut look: Look, sender: &SyncSender<Outcome>) {
-    let outcome = write(job, &mut look);
-    // Whoever let go of the handle wants no answer.
-    let _gone = sender.try_send(outcome);
-    (look.waker)();
-}
-
-fn write(job: Job, look: &mut Look) -> Outcome {
+fn carry_out(job: Job, look: &mut Look) -> Result<Done> {
     let Job { subject, branch, order, destination } = job;
     let file = match &subject {
         Subject::File(path) => Some(path.clone()),
@@ -109,14 +64,14 @@ fn write(job: Job, look: &mut Look) -> Outcome {
         Destination::File(target) => {
             let mut out = Output::create(Some(&target), file.as_deref())?;
             let written = sheet::write(&matter, &order, out.writer(), look);
-            let summary = written.map_err(|error| look.failed(&error, |e| out.failed(e)))?;
+            let summary = written.map_err(|error| look.failed(|| out.failed(&error)))?;
             out.finish().map(|()| Done { summary, text: None })
         }
         Destination::Text => {
             let mut bounded = Bounded::default();
             let written = sheet::write(&matter, &order, &mut bounded, look);
-            let unsaid = |_: &io::Error| Error::failed("it is too long for the clipboard", "");
-            let summary = written.map_err(|error| look.failed(&error, unsaid))?;
+            let too_long = || Error::failed("it is too long for the clipboard", "");
+            let summary = written.map_err(|_only_that| look.failed(too_long))?;
             let text = String::from_utf8_lossy(&bounded.0).into_owned();
             Ok(Done { summary, text: Some(text) })
         }
@@ -138,79 +93,5 @@ impl io::Write for Bounded {
 
     fn flush(&mut self) -> io::Result<()> {
         Ok(())
-    }
-}
-
-/// The thread's side.
-struct Look {
-    shared: Arc<Shared>,
-    waker: Waker,
-}
-
-impl Look {
-    fn failed(&self, error: &io::Error, otherwise: impl FnOnce(&io::Error) -> Error) -> Error {
-        if self.shared.is_cancelled.load(Ordering::Relaxed) {
-            return Error::failed("it was cancelled", "");
-        }
-        otherwise(error)
-    }
-}
-
-impl Watch for Look {
-    fn saw(&mut self, stage: Stage, done: u64, total: u64) -> ControlFlow<()> {
-        let Shared { is_cancelled, is_writing, .. } = &*self.shared;
-        is_writing.store(stage == Stage::Writing, Ordering::Relaxed);
-        self.shared.done.store(done, Ordering::Relaxed);
-        self.shared.total.store(total, Ordering::Relaxed);
-        if stage == Stage::Reading || done.is_multiple_of(WAKE_EVERY) {
-            (self.waker)();
-        }
-        if is_cancelled.load(Ordering::Relaxed) {
-            return ControlFlow::Break(());
-        }
-        ControlFlow::Continue(())
-    }
-}
-
-impl Handle {
-    /// What is being done, and how much of it in parts of one.
-    #[must_use]
-    pub fn progress(&self) -> (Stage, f32) {
-        let Shared { is_writing, done, total, .. } = &*self.shared;
-        let stage =
-            if is_writing.load(Ordering::Relaxed) { Stage::Writing } else { Stage::Reading };
-        let total = total.load(Ordering::Relaxed).max(1);
-        (stage, (done.load(Ordering::Relaxed) as f32 / total as f32).min(1.0))
-    }
-
-    /// Stops it.
-    pub fn cancel(&self) {
-        self.shared.is_cancelled.store(true, Ordering::Relaxed);
-    }
-
-    /// How it ended, once it has; said once.
-    pub fn poll(&self) -> Option<Outcome> {
-        match self.outcome.try_recv() {
-            Ok(outcome) => Some(outcome),
-            Err(TryRecvError::Empty) => None,
-            Err(TryRecvError::Disconnected) => {
-                Some(Err(Error::failed("the export stopped without a word", "")))
-            }
-        }
-    }
-
-    /// Waits for its end.
-    ///
-    /// # Errors
-    /// As [`super::run`] has them; also when it was cancelled.
-    pub fn wait(self) -> Outcome {
-        let stopped = || Error::failed("the export stopped without a word", "");
-        self.outcome.recv().map_err(|_gone| stopped())?
-    }
-}
-
-impl Drop for Handle {
-    fn drop(&mut self) {
-        self.cancel();
     }
 }

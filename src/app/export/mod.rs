@@ -13,11 +13,10 @@ mod output;
 pub(super) mod progress;
 pub mod redact;
 mod sheet;
-mod subject;
+pub(super) mod subject;
 mod text;
 pub(super) mod visible;
 mod warnings;
-pub(super) mod watch;
 pub(super) mod wire;
 
 use std::{
@@ -30,9 +29,8 @@ use std::{
 use clap::ValueEnum;
 
 pub use self::{
-    job::{Destination, Done, Handle, Job, Outcome, start},
+    job::{Destination, Done, Job, start},
     subject::{Held, Subject},
-    watch::Stage,
 };
 use self::{output::Output, progress::Line, redact::Redaction, subject::Matter};
 use super::error::Result;

@@ -5,7 +5,7 @@ use std::{
     ops::ControlFlow,
 };
 
-use super::watch::{Stage, Watch};
+use crate::app::work::{Stage, Watch};
 
 /// The line. Nothing is printed when stderr is no terminal.
 pub(in crate::app) struct Line {

@@ -3,14 +3,11 @@
 use std::io::{self, Write};
 
 use super::{
-    Format, Images, Order, Summary, html, json, markdown,
-    redact::Redaction,
-    subject::Matter,
-    text,
+    Format, Images, Order, Summary, html, json, markdown, redact::Redaction, subject::Matter, text,
     warnings::Warnings,
-    watch::{Stage, Watch},
 };
 use crate::{
+    app::work::{Stage, Watch},
     engine,
     model::{Message, Warning},
 };

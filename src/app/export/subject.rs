@@ -3,9 +3,11 @@
 
 use std::{collections::BTreeSet, fmt, path::PathBuf, sync::Arc};
 
-use super::watch::{Stage, Watch};
 use crate::{
-    app::error::{Error, Result},
+    app::{
+        error::{Error, Result},
+        work::{Stage, Watch, cancelled},
+    },
     engine,
     model::{Message, MessageId, Progress, Reading, Warning},
     transcript::{self, Index, Transcript},
@@ -46,7 +48,7 @@ impl fmt::Debug for Held {
 }
 
 /// A subject that is open.
-pub(super) enum Matter {
+pub(in crate::app) enum Matter {
     File(Box<(Transcript, Index)>),
     Held(Held),
 }
@@ -56,7 +58,7 @@ const INDEX_STEP_BYTES: usize = 8 * 1024 * 1024;
 
 impl Matter {
     /// Opens a subject, on the branch that ends in a message if one is named.
-    pub(super) fn open(
+    pub(in crate::app) fn open(
         subject: Subject,
         branch: Option<&str>,
         watch: &mut dyn Watch,
@@ -76,21 +78,21 @@ impl Matter {
         Ok(Self::File(Box::new((transcript, index))))
     }
 
-    pub(super) fn format(&self) -> &'static str {
+    pub(in crate::app) fn format(&self) -> &'static str {
         match self {
             Self::File(file) => file.0.format().name(),
             Self::Held(held) => held.format,
         }
     }
 
-    pub(super) fn place(&self) -> String {
+    pub(in crate::app) fn place(&self) -> String {
         match self {
             Self::File(file) => file.0.path().to_string_lossy().into_owned(),
             Self::Held(held) => held.place.clone(),
         }
     }
 
-    pub(super) fn title(&self) -> Option<String> {
+    pub(in crate::app) fn title(&self) -> Option<String> {
         match self {
             Self::File(file) => file.1.title().map(|title| title.to_string()),
             Self::Held(held) => held.title.clone(),
@@ -120,7 +122,7 @@ impl Matter {
         }
     }
 
-    fn id(&self, row: usize) -> MessageId {
+    pub(in crate::app) fn id(&self, row: usize) -> MessageId {
         match self {
             Self::File(file) => file.1.row(row).id,
             Self::Held(held) => held.reading.id(row),
@@ -128,13 +130,13 @@ impl Matter {
     }
 
     /// The rows that are wanted: all, or those of some messages.
-    pub(super) fn rows(&self, only: Option<&BTreeSet<MessageId>>) -> Vec<u32> {
+    pub(in crate::app) fn rows(&self, only: Option<&BTreeSet<MessageId>>) -> Vec<u32> {
         let wanted = |row: &u32| only.is_none_or(|only| only.contains(&self.id(*row as usize)));
         (0..u32::try_from(self.len()).unwrap_or(u32::MAX)).filter(wanted).collect()
     }
 
     /// Reads a message; `finish` changes it, and may panic without harm.
-    pub(super) fn message(
+    pub(in crate::app) fn message(
         &self,
         row: usize,
         finish: impl FnOnce(Message) -> Message,
@@ -153,7 +155,7 @@ fn index(transcript: &Transcript, watch: &mut dyn Watch) -> Result<Index> {
     let mut indexer = transcript.indexer();
     while let Progress::Indexing { done, total } = indexer.step(transcript, INDEX_STEP_BYTES) {
         if watch.saw(Stage::Reading, done, total).is_break() {
-            return Err(Error::failed("it was cancelled", ""));
+            return Err(cancelled());
         }
     }
     Ok(indexer.finish())
