@@ -364,7 +364,7 @@ fn a_crash_at_any_call_leaves_no_half_session() {
         // Whatever is left does not stand in the way of the next one.
         import(request(&file), &after).expect("an import");
         if !disk.has_failed() {
-            assert!(calls > 10 && outcome.is_ok(), "{calls} calls");
+            assert!(calls >= 8 && outcome.is_ok(), "{calls} calls");
             break;
         }
     }
