@@ -227,6 +227,10 @@ pub enum Refusal {
     Stopped,
     /// The provider that should answer is not known.
     UnknownProvider,
+    /// It was taken out of the queue.
+    Removed,
+    /// Nothing can be said in the conversation here: see [`Keeping::ReadOnly`].
+    ReadOnly,
 }
 
 impl Refusal {
@@ -238,6 +242,8 @@ impl Refusal {
             Self::QueueFull => "Too many messages wait to be sent.",
             Self::Stopped => "It was not sent, because the turn before it was stopped.",
             Self::UnknownProvider => "The chosen provider is not set up.",
+            Self::Removed => "It was taken out of the queue.",
+            Self::ReadOnly => "This conversation can only be read here.",
         }
     }
 }

@@ -16,6 +16,8 @@ pub(crate) mod bench;
 mod turns;
 // Tools: weighed, asked about, run, stopped.
 mod tools;
+// What waits to be said: in its order, steered, held, paused.
+mod queue;
 // Stopping at any moment.
 mod stops;
 // Failures, retries and stalls.

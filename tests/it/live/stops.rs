@@ -6,7 +6,7 @@ use std::{
 };
 
 use letterpress::model::{
-    Command, Draft, Fate, Part, Phase, Refusal, Snapshot, StopReason, ToolState, stream::EndState,
+    Command, Draft, Part, Phase, Snapshot, StopReason, ToolState, stream::EndState,
 };
 
 use super::{
@@ -104,22 +104,6 @@ fn while_waiting_to_try_again() {
     assert_eq!(end.phase, Phase::Idle);
     assert_eq!(bench.server.connections(), 1);
     goes_on(bench);
-}
-
-#[test]
-fn what_waited_for_its_turn_goes_back_to_its_writer() {
-    let mut bench = Bench::new(vec![vec![sse(), Act::Send(text("a")), Act::AwaitClose]]);
-    bench.say("first");
-    bench.until(|s| s.arriving.is_some());
-    let second = bench.say("second");
-    bench.until(|s| s.fate(second) == Some(&Fate::Queued));
-    bench.command(Command::Stop);
-    let end = bench.until(|s| !s.phase.is_busy());
-    let Some(Fate::Refused(Refusal::Stopped, draft)) = end.fate(second) else {
-        panic!("{:?}", end.receipts)
-    };
-    assert_eq!(&*draft.text, "second");
-    assert!(end.queued.is_empty());
 }
 
 #[test]

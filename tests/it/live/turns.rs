@@ -144,31 +144,6 @@ fn e06_what_is_sent_in_the_middle_waits_its_turn() {
 }
 
 #[test]
-fn e06_what_is_sent_while_tools_are_called_stands_behind_them() {
-    let gate = Arc::new(Notify::new());
-    let calls = vec![
-        sse(),
-        Act::Send(call(0, Some("x"), "{}")),
-        Act::Await(Arc::clone(&gate)),
-        Act::Send(finish("tool_calls")),
-        Act::Finish,
-    ];
-    let mut bench = Bench::new(vec![calls, whole(&["done"])]);
-    bench.say("go");
-    bench.until(|s| s.arriving.is_some());
-    let steer = bench.say("rather not");
-    bench.until(|s| s.fate(steer).is_some());
-    gate.notify_one();
-    let end = bench.until(|s| is_settled(s, steer));
-    let roles: Vec<_> = end.messages().map(|message| message.role.name().to_owned()).collect();
-    assert_eq!(roles, ["user", "assistant", "user", "assistant"]);
-    bench.server.request();
-    let second = bench.server.request();
-    assert_eq!(second["messages"][3]["content"], "rather not");
-    assert_eq!(bench.server.connections(), 2);
-}
-
-#[test]
 fn e08_the_snapshot_that_holds_the_whole_reply_says_that_nothing_goes_on() {
     let mut bench = Bench::new(vec![whole(&["a", "b"])]);
     let seen = bench.watch("hello");
