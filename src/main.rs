@@ -60,7 +60,7 @@ fn run(command: Command, general: &cli::General) -> Result<()> {
 /// Exports a transcript or a session, covered unless that is not wanted.
 fn export(words: cli::Export, general: &cli::General) -> Result<()> {
     let home = Places::find(general).and_then(|places| places.home);
-    let redaction = Redaction::new(home.as_deref());
+    let redaction = Redaction::usual(home.as_deref());
     if words.unredacted {
         say("letterpress: keys, passwords and paths are written as they are");
     }

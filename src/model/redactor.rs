@@ -107,8 +107,11 @@ fn percent(secret: &str) -> Vec<String> {
         }
         text
     };
-    let ways = [("-_.~", "%20"), ("-_.!~*'()", "%20"), ("*-._", "+"), ("-_.~!$&'()*+,;=:@/", "%20")];
-    ways.iter().flat_map(|(keeps, blank)| [false, true].map(|small| encode(keeps, blank, small))).collect()
+    let ways =
+        [("-_.~", "%20"), ("-_.!~*'()", "%20"), ("*-._", "+"), ("-_.~!$&'()*+,;=:@/", "%20")];
+    ways.iter()
+        .flat_map(|(keeps, blank)| [false, true].map(|small| encode(keeps, blank, small)))
+        .collect()
 }
 
 /// As in a string of JSON, with and without escaped slashes, and as Rust writes it.

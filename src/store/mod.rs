@@ -29,9 +29,9 @@ mod queue;
 mod recover;
 mod replay;
 mod scan;
-mod whole;
 mod sweep;
 mod trash;
+mod whole;
 mod writer;
 
 use std::{
@@ -52,8 +52,8 @@ pub use live::{Grown, LiveView};
 pub use log::{Appended, Copied, Log, LogState, Saved, Sync};
 pub use open::{Access, Found, OpenError, Opened};
 pub use replay::{Entry, Line, Replay, replay};
-pub use whole::{Whole, Written};
 pub use trash::TRASH_MS;
+pub use whole::{Whole, Written};
 
 use disk::make_folders;
 

@@ -8,11 +8,7 @@ use std::{
 
 use url::{Host, Url};
 
-use crate::model::{
-    Redactor,
-    redactor::REDACTED,
-    stream::Wire,
-};
+use crate::model::{Redactor, redactor::REDACTED, stream::Wire};
 
 /// A provider that requests can be sent to. Its `Debug` shows no secret.
 #[derive(Clone)]

@@ -49,6 +49,7 @@ mod tool_calls;
 // The view: look, pictures, links, the windows.
 mod approval;
 mod chat;
+mod exporting;
 mod find;
 mod governor;
 mod hud;

@@ -272,7 +272,12 @@ fn write(path: &Path, changes: &[Change]) -> Result<()> {
                 Change::Set(setting, value) => {
                     let spec = setting.spec();
                     document::set(document, spec.table, spec.key, value.written()).ok_or_else(
-                        || Error::failed(format!("{} is no table", spec.table), path.display().to_string()),
+                        || {
+                            Error::failed(
+                                format!("{} is no table", spec.table),
+                                path.display().to_string(),
+                            )
+                        },
                     )?;
                 }
                 Change::Reset(setting) => {

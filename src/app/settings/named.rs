@@ -117,10 +117,14 @@ fn field(found: &mut Named, key: &str, value: &Value) -> Field {
         ("key_variable", Some(text)) if is_variable(text) => {
             found.key_variable = Some(text.into());
         }
-        ("key_variable", _) => return wrong("is no name of a variable; the key itself does not belong here"),
+        ("key_variable", _) => {
+            return wrong("is no name of a variable; the key itself does not belong here");
+        }
         ("key", Some("keyring")) => found.is_in_keyring = true,
         ("key", _) => {
-            return wrong("does not belong here: write key = \"keyring\" and `letterpress keys set`");
+            return wrong(
+                "does not belong here: write key = \"keyring\" and `letterpress keys set`",
+            );
         }
         ("headers", _) => return headers(found, value),
         ("base_url" | "wire", None) => return wrong("is no text"),
@@ -162,7 +166,9 @@ fn variable(text: &str) -> Option<(&str, &str, &str)> {
 
 fn is_variable(text: &str) -> bool {
     let is_letter = |c: char| c.is_ascii_uppercase() || c.is_ascii_digit() || c == '_';
-    text.len() <= 128 && text.starts_with(|c: char| !c.is_ascii_digit()) && text.chars().all(is_letter)
+    text.len() <= 128
+        && text.starts_with(|c: char| !c.is_ascii_digit())
+        && text.chars().all(is_letter)
 }
 
 impl Named {

@@ -49,9 +49,10 @@ impl Value {
     pub(super) fn read(kind: Kind, value: &serde_json::Value) -> Result<Self, String> {
         match kind {
             Kind::Word(words) => Self::word(words, value),
-            Kind::Switch => value.as_bool().map(Self::Switch).ok_or_else(|| {
-                "is neither true nor false".to_owned()
-            }),
+            Kind::Switch => value
+                .as_bool()
+                .map(Self::Switch)
+                .ok_or_else(|| "is neither true nor false".to_owned()),
             Kind::Count { from, to } => value
                 .as_u64()
                 .and_then(|count| u32::try_from(count).ok())

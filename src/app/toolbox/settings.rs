@@ -170,8 +170,9 @@ fn add_rules(path: &Path, rules: &[Rule]) -> Result<()> {
         let new: Vec<_> = rules.iter().filter(|rule| !there.contains(rule)).collect();
         let is_none = new.is_empty();
         if !is_none {
-            insert(document, &new)
-                .ok_or_else(|| Error::failed("its rules are no list", path.display().to_string()))?;
+            insert(document, &new).ok_or_else(|| {
+                Error::failed("its rules are no list", path.display().to_string())
+            })?;
         }
         Ok(!is_none)
     })

@@ -13,6 +13,7 @@ use std::{borrow::Cow, fmt, path::Path, sync::Arc};
 
 use self::homes::Homes;
 use crate::{
+    app::secrecy,
     markup::secrets::{Ending, cover},
     model::{Message, Warning},
 };
@@ -36,6 +37,15 @@ impl Redaction {
     #[must_use]
     pub fn new(home: Option<&Path>) -> Self {
         Self { homes: Homes::new(home), known: None }
+    }
+
+    /// The same, and every secret that this process has read.
+    #[must_use]
+    pub fn usual(home: Option<&Path>) -> Self {
+        Self::new(home).knowing(Arc::new(|text| match secrecy::redact_known(text) {
+            Cow::Owned(covered) => Some(covered),
+            Cow::Borrowed(_) => None,
+        }))
     }
 
     /// Also what this covers, whatever its shape.
