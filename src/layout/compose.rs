@@ -6,6 +6,7 @@ use crate::{
     layout::{
         Voice, calls,
         flow::{Edges, Flow, Resume, fingerprint},
+        forks::ForkPlace,
         icon,
         registry::Registry,
         spec::{Action, Content, Face, Fold, FoldKind, Ground, Label, Segment, Spec, Strand, Tone},
@@ -22,6 +23,8 @@ pub const TURN_GAP: f32 = 24.0;
 pub const BLOCK_GAP: f32 = 14.0;
 /// Room between paragraphs.
 const PARAGRAPH_GAP: f32 = 12.0;
+/// Room around the line that leads to other branches.
+const FORK_GAP: f32 = 4.0;
 /// Text of one raw record that is shown before it is opened.
 const RAW_PREVIEW: usize = 160;
 
@@ -34,6 +37,8 @@ pub struct Surroundings {
     pub turn_ends: bool,
     /// The group it belongs to.
     pub group: Group,
+    /// Others that stand in its place on other branches.
+    pub fork: Option<ForkPlace>,
 }
 
 /// A message's part in a group of low-stakes calls.
@@ -139,11 +144,13 @@ pub fn compose(
     is_open: &dyn Fn(Fold, bool) -> bool,
 ) -> Composition {
     let mut flow = Flow::new(message.id, is_open);
-    flow.gap(top_gap(message, around));
+    // The line that leads to other branches stands in the room above an answer.
+    let is_led = around.fork.is_some() && message.role == Role::Assistant;
+    flow.gap(if is_led { FORK_GAP } else { top_gap(message, around) });
     let own = registry.parts(message);
     let parts = own.as_deref().unwrap_or(&message.parts);
     match &message.role {
-        Role::User => user(&mut flow, parts, registry),
+        Role::User => user(&mut flow, parts, around, registry),
         Role::Assistant => assistant(&mut flow, message, parts, around, registry),
         Role::Tool => loose_parts(&mut flow, parts, registry),
         Role::System => host(&mut flow, parts, registry),
@@ -179,7 +186,7 @@ fn top_gap(message: &Message, around: &Surroundings) -> f32 {
     }
 }
 
-fn user(flow: &mut Flow<'_>, parts: &[Part], registry: &Registry) {
+fn user(flow: &mut Flow<'_>, parts: &[Part], around: &Surroundings, registry: &Registry) {
     flow.card(Ground::User, [16.0, 12.0], |flow| {
         for (i, part) in parts.iter().enumerate() {
             flow.part(i);
@@ -192,6 +199,31 @@ fn user(flow: &mut Flow<'_>, parts: &[Part], registry: &Registry) {
             flow.label(caption("(empty message)", Tone::Faint));
         }
     });
+    if let Some(fork) = around.fork {
+        flow.part(usize::from(u16::MAX));
+        flow.gap(FORK_GAP);
+        flow.label(versions(fork));
+    }
+}
+
+/// The way to what stands in the same place on other branches: at the foot of a prompt, and
+/// at the head of an answer, where it stays whatever length the answers have.
+fn versions(fork: ForkPlace) -> Label {
+    let step = |icon, to: Option<MessageId>, is_next| Segment {
+        action: to.map(|message| Action::Choose { message, is_next }),
+        ..Segment::new(icon, Face::Icon, if to.is_some() { Tone::Dim } else { Tone::Line })
+    };
+    let ForkPlace { number, of, previous, next } = fork;
+    let words = format!("{number}/{of}");
+    Label {
+        right: vec![
+            step(icon::CARET_LEFT, previous, false),
+            Segment::new(words.as_str(), Face::Caption, Tone::Dim),
+            step(icon::CARET_RIGHT, next, true),
+        ],
+        spoken: format!("Version {number} of {of}"),
+        ..Label::default()
+    }
 }
 
 fn assistant(
@@ -202,6 +234,11 @@ fn assistant(
     registry: &Registry,
 ) {
     let grouped = grouped_from(parts, around.group);
+    if let Some(fork) = around.fork.filter(|_| !matches!(around.group, Group::Follows { .. })) {
+        flow.gap(FORK_GAP);
+        flow.label(versions(fork));
+        flow.gap(FORK_GAP);
+    }
     for (i, part) in parts.iter().enumerate().take(grouped) {
         if part.is_visible() {
             flow.part(i);

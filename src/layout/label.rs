@@ -13,7 +13,7 @@ use crate::{
         Voice, face, ink,
         press::{Press, Stick},
         slug::Target,
-        spec::{Face, Ground, Label, Segment},
+        spec::{Action, Face, Ground, Label, Segment},
     },
     model::Style,
 };
@@ -131,10 +131,24 @@ fn targets(segments: &[Segment], galley: &Galley, pos: Vec2, stick: &mut Stick<'
         };
         stick.slug.targets.push(Target {
             rect: rect.translate(pos).expand2(vec2(4.0, 3.0)),
+            spoken: spoken(&action, &segments[i].text),
             action,
-            spoken: segments[i].text.clone(),
             scrolls: false,
         });
+    }
+}
+
+/// What a screen reader says of a segment; an icon is no word.
+fn spoken(action: &Action, words: &str) -> String {
+    match action {
+        Action::Choose { is_next: false, .. } => "Previous version".to_owned(),
+        Action::Choose { is_next: true, .. } => "Next version".to_owned(),
+        Action::Toggle(_)
+        | Action::Link(..)
+        | Action::Copy(_)
+        | Action::Wrap(_)
+        | Action::Stop(_)
+        | Action::Restore(_) => words.to_owned(),
     }
 }
 

@@ -12,6 +12,7 @@ pub mod epoch;
 pub mod face;
 pub mod flow;
 pub mod folds;
+pub mod forks;
 pub mod heights;
 pub mod highlight;
 pub mod icon;
@@ -34,6 +35,7 @@ pub use self::{
     cache::SlugId,
     face::Voice,
     folds::{Folds, Openness},
+    forks::{ForkPlace, Forks},
     palette::{Palette, Syntax},
     registry::Registry,
     sheet::{Anchor, Jump, Page, Place, Placed, Ruler, Sheet, Toward, Visible},

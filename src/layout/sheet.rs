@@ -22,6 +22,7 @@ use crate::{
         epoch::{Canary, Epoch},
         flow::Resume,
         folds::Folds,
+        forks::Forks,
         heights::{CHUNK, Fenwick, Heights},
         highlight::Highlighter,
         registry::Registry,
@@ -131,6 +132,8 @@ pub struct Page<'a, 'f> {
     pub registry: &'a Registry,
     /// What is open.
     pub folds: &'a Folds,
+    /// What has others beside it.
+    pub forks: &'a Forks,
     /// Width of the column in points.
     pub width: f32,
     /// Height of the viewport in points.
@@ -188,6 +191,11 @@ pub struct Sheet {
     anchor_row: usize,
     following: bool,
     jump: Option<Jump>,
+    /// The place to be at once its message is there.
+    awaited: Option<Anchor>,
+    /// Empty room below the end that may stay, in points: another branch may be shorter, and
+    /// what is read does not come down for that.
+    spare: f64,
     pending_scroll: f64,
     heights: Heights,
     /// The messages of the first row and of the last one when heights were estimated.
@@ -240,6 +248,8 @@ impl Sheet {
             anchor_row: 0,
             following: true,
             jump: None,
+            awaited: None,
+            spare: 0.0,
             pending_scroll: 0.0,
             heights: Heights::default(),
             ends: (MessageId::default(), MessageId::default()),
@@ -262,6 +272,7 @@ impl Sheet {
     /// releases the end.
     pub fn scroll_by(&mut self, points: f64) {
         self.pending_scroll += points;
+        self.awaited = None;
         self.moves += 1;
         if points < 0.0 {
             self.following = false;
@@ -271,6 +282,8 @@ impl Sheet {
     /// Goes somewhere in the next frame.
     pub fn jump(&mut self, jump: Jump) {
         self.jump = Some(jump);
+        self.awaited = None;
+        self.spare = 0.0;
         self.moves += 1;
         self.pending_scroll = 0.0;
         self.following = jump == Jump::End;
@@ -279,6 +292,14 @@ impl Sheet {
     /// Keeps a slug where it is on screen while folds around it change.
     pub fn hold(&mut self, id: SlugId, y: f32) {
         self.anchor = Anchor { message: id.message, key: id.key, offset: -f64::from(y) };
+        self.following = false;
+    }
+
+    /// Goes to a place as soon as its message is there, and leaves what is below it empty if
+    /// there is too little: the place stands where it is asked for.
+    pub fn await_anchor(&mut self, anchor: Anchor) {
+        self.awaited = Some(anchor);
+        self.spare = f64::INFINITY;
         self.following = false;
     }
 
@@ -391,11 +412,20 @@ impl Sheet {
         if source.is_empty() {
             return Visible { at_end: true, frame: self.frame, ..Visible::default() };
         }
+        self.arrive(source);
         let mut walk = Walk { sheet: self, source, page };
         let at = walk.start(scale);
         let visible = walk.show(at);
         self.forget_composed();
         visible
+    }
+
+    /// Goes to the awaited place if its message has come.
+    fn arrive(&mut self, source: &dyn Source) {
+        let has_come = |anchor: &mut Anchor| source.index_of(anchor.message).is_some();
+        if let Some(anchor) = self.awaited.take_if(has_come) {
+            self.anchor = anchor;
+        }
     }
 
     /// The text between two places, as it reads on the page, over rows that are loaded.

@@ -283,6 +283,13 @@ pub enum Action {
     Stop(Arc<str>),
     /// Takes the files back to the checkpoint of this name.
     Restore(Arc<str>),
+    /// Goes to the branch that this message stands on.
+    Choose {
+        /// The message.
+        message: MessageId,
+        /// It stands behind the one that is shown, not before it.
+        is_next: bool,
+    },
 }
 
 /// Something that opens and closes. Stable for as long as the message lives.

@@ -201,7 +201,7 @@ fn remove_unfinished(store: &Store, id: &SessionId) {
 }
 
 /// A session that is only read.
-fn view(
+pub(super) fn view(
     store: &Store,
     id: &SessionId,
     why: Arc<str>,

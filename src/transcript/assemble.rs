@@ -65,7 +65,10 @@ pub(super) fn assemble(mut scan: Scan, scope: Scope, file: Arc<PositionedFile>) 
     let warnings = warnings(&mut scan, scope);
     let tree = if scan.unlinked { Tree::Unlinked } else { Tree::Linked };
     let lines = std::mem::take(&mut scan.lines);
-    let index = Index::new(scan.format, lines, tree, scope, file).with_words(title, warnings);
+    let mut index = Index::new(scan.format, lines, tree, scope, file).with_words(title, warnings);
+    if let Some(log) = &scan.log {
+        (index.latest_secs, index.open) = (log.latest_secs(), log.open_head());
+    }
     let records = std::mem::take(&mut scan.records);
     Assembled { chosen: index.choose(records, None), known, scan }
 }
@@ -73,7 +76,8 @@ pub(super) fn assemble(mut scan: Scan, scope: Scope, file: Arc<PositionedFile>) 
 /// The title that counts: the newest of those with the highest rank.
 pub(super) fn title(titles: &[Title], is_known: impl Fn(u64) -> bool) -> Option<Arc<str>> {
     let titles = titles.iter().filter(|title| title.leaf.is_none_or(&is_known));
-    titles.max_by_key(|title| title.rank).map(|title| title.text.as_str().into())
+    let title = titles.max_by_key(|title| title.rank)?;
+    (!title.text.is_empty()).then(|| title.text.as_str().into())
 }
 
 /// Strings results and continuing lines behind the record whose row they belong to.
@@ -111,14 +115,14 @@ fn sum_up(records: &mut [Record]) {
             continue;
         }
         let (mut marks, mut traces) = (head.marks(), head.traces());
-        if head.has(Flags::SUPERSEDED) {
+        if head.is_replaced() {
             (marks, traces, head.lines) = (Marks::default(), Traces::default(), 0);
             head.flags.clear(Flags::FAILED);
         }
         let mut next = head.next;
         while let Some(record) = records.get(next as usize) {
             next = record.next;
-            if record.has(Flags::SUPERSEDED) {
+            if record.is_replaced() {
                 continue;
             }
             if record.kind == RecordKind::Assistant {
@@ -147,7 +151,8 @@ fn leave_out_torn(records: &mut [Record], format: Format) {
         RecordKind::Housekeeping
         | RecordKind::Assistant
         | RecordKind::Result
-        | RecordKind::Sidechain => false,
+        | RecordKind::Sidechain
+        | RecordKind::Silent => false,
         RecordKind::Header
         | RecordKind::User
         | RecordKind::Custom
@@ -159,6 +164,10 @@ fn leave_out_torn(records: &mut [Record], format: Format) {
         if record.kind == RecordKind::Housekeeping {
             record.flags.set(Flags::CHILD);
         }
+    }
+    if format == Format::Letterpress {
+        // Results stand in their calls, and the scan told what began before.
+        return;
     }
     for record in records.iter_mut() {
         let is_orphan = record.kind == RecordKind::Result;

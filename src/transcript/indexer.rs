@@ -11,7 +11,7 @@ use super::{
     file::PositionedFile,
     glance::Glance,
     json::{Cursor, Fault, Walk},
-    pi,
+    letterpress, pi,
     record::RecordKind,
     scan::{Scan, Span},
     squeeze::Squeezer,
@@ -46,7 +46,9 @@ pub enum LastLine {
 
 impl Indexer {
     pub(super) fn new(transcript: &Transcript, range: Range<u64>, last_line: LastLine) -> Self {
-        let lines = Lines::new(transcript, range, Scan::new(transcript.format()));
+        let is_whole = range.start == 0;
+        let scan = Scan::new(transcript.format(), is_whole);
+        let lines = Lines::new(transcript, range, scan);
         Self { lines, last_line }
     }
 
@@ -84,6 +86,9 @@ impl Indexer {
         let is_whole = at_end && !self.lines.is_cut;
         if at_end {
             self.end();
+            if self.last_line == LastLine::Taken {
+                self.lines.sink.give_up_answer();
+            }
         }
         let scope =
             if self.lines.range.start == 0 { Scope::FromStart { is_whole } } else { Scope::Tail };
@@ -399,7 +404,7 @@ impl<S: Sink> Lines<S> {
         let starts = memchr::memmem::find_iter(torn, b"{\"").filter(|at| *at > 0);
         let is_record = |at: &usize| {
             let rest = torn.get(*at..).unwrap_or(&[]);
-            [&b"{\"type\":\""[..], b"{\"parentUuid\":", b"{\"uuid\":"]
+            [&b"{\"type\":\""[..], b"{\"parentUuid\":", b"{\"uuid\":", b"{\"v\":"]
                 .iter()
                 .any(|s| rest.starts_with(s))
         };
@@ -452,6 +457,7 @@ fn glance(
     match format {
         Format::Pi => pi::glance::entry(cursor, glance),
         Format::ClaudeCode => claude::glance::record(cursor, glance, agent_file),
+        Format::Letterpress => letterpress::glance::record(cursor, glance),
     }
 }
 

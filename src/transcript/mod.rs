@@ -26,6 +26,7 @@ mod housekeeping;
 mod index;
 mod indexer;
 mod json;
+mod letterpress;
 mod lines;
 mod links;
 mod mend;
@@ -73,6 +74,8 @@ pub enum Format {
     Pi,
     /// A session of Claude Code or of one of its sub-agents.
     ClaudeCode,
+    /// A session of this program: its log.
+    Letterpress,
 }
 
 impl Format {
@@ -82,6 +85,7 @@ impl Format {
         match self {
             Self::Pi => "pi",
             Self::ClaudeCode => "claude-code",
+            Self::Letterpress => "letterpress",
         }
     }
 }
@@ -108,6 +112,11 @@ impl Transcript {
     #[must_use]
     pub fn format(&self) -> Format {
         self.format
+    }
+
+    /// The path of a file; none for what stands in memory.
+    pub(self) fn on_disk(&self) -> Option<&Path> {
+        matches!(&*self.file, PositionedFile::File(_)).then_some(&*self.path)
     }
 
     /// Its length when it was opened, in bytes.

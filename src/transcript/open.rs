@@ -8,11 +8,14 @@ use std::{
     sync::Arc,
 };
 
+use crate::model::record::line;
+
 use super::{
     Format, Transcript,
     file::PositionedFile,
     glance::hash,
     json::{self, Cursor, Fault},
+    letterpress,
 };
 
 /// Enough to tell a format.
@@ -138,7 +141,7 @@ pub(super) fn begins_in_sidechain(head: &[u8]) -> bool {
 pub(super) fn working_folder(file: &PositionedFile) -> Option<String> {
     let head = file.read_vec(file.first(), HEAD_BYTES);
     lines(&head).find_map(|line| {
-        let mut folder = None;
+        let mut folder = letterpress::glance::workspace(line);
         // A line that is cut off may have named it before.
         let _walked = Cursor::new(line).members(|cursor, key| {
             if key == b"cwd" && folder.is_none() {
@@ -173,6 +176,8 @@ fn lines(head: &[u8]) -> impl Iterator<Item = &[u8]> {
 /// What the members of a record say about its format.
 #[derive(Default)]
 struct Traits<'a> {
+    /// A line of a log of this program, perhaps cut off.
+    is_logged: bool,
     record_type: &'a [u8],
     /// A text member of this name.
     id: bool,
@@ -204,6 +209,9 @@ impl Family {
 impl<'a> Traits<'a> {
     /// The members up to where the line ends or goes wrong.
     fn of(line: &'a [u8]) -> Self {
+        if line.starts_with(b"{\"v\":") && is_logged(line) {
+            return Self { is_logged: true, ..Self::default() };
+        }
         let mut traits = Self::default();
         let mut cursor = Cursor::new(line);
         let walked = cursor.members(|cursor, key| {
@@ -237,6 +245,9 @@ impl<'a> Traits<'a> {
     }
 
     fn format(&self) -> Option<Format> {
+        if self.is_logged {
+            return Some(Format::Letterpress);
+        }
         let is_claude = self.family == Family::ClaudeCode;
         match self.record_type {
             b"file-history-snapshot" => Some(Format::ClaudeCode),
@@ -252,6 +263,11 @@ impl<'a> Traits<'a> {
             _ => None,
         }
     }
+}
+
+/// The line begins like one of a log; the head of the file may end in it.
+fn is_logged(line: &[u8]) -> bool {
+    matches!(line::head(line), Ok(_) | Err(line::Flaw::End))
 }
 
 /// Where the newest `window` bytes begin to be whole lines. When the last line alone is

@@ -1,29 +1,38 @@
 //! The composer: where the user writes, chooses who answers, and stops it.
 //!
 //! What was written leaves the box only when the engine says that it has it; if it is
-//! refused it is still there.
+//! refused it is still there. What stood in the box when something else came to be edited
+//! comes back when that is over.
 
+mod bar;
+mod editing;
+mod keys;
 mod picker;
+mod queue;
 mod status;
 mod tools;
+mod widgets;
 
 use std::{sync::Arc, time::Instant};
 
 use egui::{
-    Align, Button, CornerRadius, Event, Frame, Key, KeyboardShortcut, Layout, Margin, Modifiers,
-    RichText, ScrollArea, Stroke, TextEdit, Ui, vec2,
+    Button, CornerRadius, Frame, Id, KeyboardShortcut, Margin, Modifiers, RichText, ScrollArea,
+    Stroke, TextEdit, Ui,
 };
 
+use self::{editing::Editing, picker::Picker, queue::Queue};
 use crate::{
     layout::{Palette, face, icon},
-    model::{Attachment, Command, Draft, Fate, Part, Role, Snapshot, ThinkingLevel, Ticket},
+    model::{Attachment, Command, Draft, Fate, Keeping, Snapshot, Ticket},
 };
 
 pub use picker::Choice;
-use picker::Picker;
+use widgets::{iconed, note};
 
 /// The box grows up to this height, in points; then it scrolls.
 const HEIGHT_MAX: f32 = 220.0;
+/// Attachments of one message.
+const ATTACHMENTS_MAX: usize = 10;
 
 /// Which key sends.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -44,6 +53,13 @@ pub enum Wish {
     Attach,
     /// Let the user choose the folder that tools work in.
     Workspace,
+    /// Put the last prompt into the box, with [`Composer::edit`].
+    EditLast,
+    /// Go to the next or the previous version of what is read.
+    Version {
+        /// The next one.
+        is_next: bool,
+    },
 }
 
 /// The text being written and what goes with it.
@@ -56,12 +72,25 @@ pub struct Composer {
     /// Which key sends.
     pub send_key: SendKey,
     tickets: u64,
-    sending: Option<Ticket>,
-    editing: bool,
+    sending: Option<Sent>,
+    editing: Option<Editing>,
+    queue: Queue,
     notice: Option<&'static str>,
     system: Option<String>,
     picker: Picker,
     asked_for_focus: bool,
+    /// The caret goes to the end of the text.
+    to_end: bool,
+    /// The box, once it was shown.
+    text_id: Option<Id>,
+}
+
+/// What was handed over and is not decided on.
+#[derive(Clone, Debug)]
+struct Sent {
+    ticket: Ticket,
+    /// The box as it stood.
+    text: String,
 }
 
 impl Composer {
@@ -76,15 +105,26 @@ impl Composer {
     ) -> Vec<Wish> {
         let mut wishes = Vec::new();
         self.settle(snapshot);
+        if let Keeping::ReadOnly(why) = &snapshot.keeping {
+            read_only_ui(ui, palette, why);
+            return wishes;
+        }
         self.escape(ui, snapshot, &mut wishes);
-        status::strip_ui(ui, snapshot, palette, now, &mut wishes);
+        if status::strip_ui(ui, snapshot, palette, now, &mut wishes) {
+            let draft = self.draft(editing::CONTINUE);
+            wishes.push(Wish::Tell(Command::Send(draft)));
+        }
+        let is_editing = self.editing.is_some();
+        let line = if is_editing { palette.accent } else { palette.line };
         let frame = Frame::new()
             .fill(if palette.dark { palette.panel } else { palette.bg })
-            .stroke(Stroke::new(1.0, palette.line))
+            .stroke(Stroke::new(1.0, line))
             .corner_radius(CornerRadius::same(14))
             .inner_margin(Margin::symmetric(16, 12));
         frame.show(ui, |ui| {
-            self.notes_ui(ui, snapshot, palette);
+            self.queue_ui(ui, snapshot, palette, &mut wishes);
+            self.editing_ui(ui, palette, &mut wishes);
+            self.notes_ui(ui, palette);
             self.text_ui(ui, snapshot, &mut wishes);
             ui.add_space(4.0);
             ui.horizontal(|ui| self.buttons_ui(ui, snapshot, choices, palette, &mut wishes));
@@ -95,24 +135,64 @@ impl Composer {
     /// Gives attachments that were chosen or dropped.
     pub fn attach(&mut self, attachments: impl IntoIterator<Item = Attachment>) {
         self.attachments.extend(attachments);
-        self.attachments.truncate(10);
+        self.attachments.truncate(ATTACHMENTS_MAX);
+    }
+
+    /// Puts words into the box as a quotation, above what comes next.
+    pub fn quote(&mut self, words: &str) {
+        if !self.text.is_empty() {
+            let lines = if self.text.ends_with('\n') { "\n" } else { "\n\n" };
+            self.text.push_str(lines);
+        }
+        for line in words.trim().lines() {
+            self.text.push_str(if line.is_empty() { ">" } else { "> " });
+            self.text.push_str(line);
+            self.text.push('\n');
+        }
+        self.text.push('\n');
+        self.focus();
     }
 
     /// Words as a draft of their own, beside what is being written.
     pub fn draft(&mut self, words: &str) -> Draft {
-        self.tickets += 1;
-        Draft::text(Ticket(self.tickets), words)
+        Draft::text(self.ticket(), words)
     }
 
-    /// Learns what became of what was sent.
+    /// What was sent could not be handed over: it stays in the box.
+    pub fn not_sent(&mut self) {
+        self.sending = None;
+        self.notice = Some("It could not be handed over. Try again in a moment.");
+    }
+
+    /// Gives the box the keyboard, with the caret behind the last word.
+    fn focus(&mut self) {
+        (self.asked_for_focus, self.to_end) = (false, true);
+    }
+
+    fn ticket(&mut self) -> Ticket {
+        self.tickets += 1;
+        Ticket(self.tickets)
+    }
+
+    fn is_blank(&self) -> bool {
+        self.text.trim().is_empty() && self.attachments.is_empty()
+    }
+
+    /// The box as a draft, under a ticket that it waits for from now on.
+    fn take_draft(&mut self) -> Draft {
+        let ticket = self.ticket();
+        self.sending = Some(Sent { ticket, text: self.text.clone() });
+        self.notice = None;
+        let text = Arc::from(self.text.trim());
+        Draft { ticket, text, attachments: self.attachments.clone(), ..Draft::default() }
+    }
+
+    /// Learns what became of what was sent, and of what is edited.
     fn settle(&mut self, snapshot: &Snapshot) {
-        let Some(ticket) = self.sending else { return };
-        match snapshot.fate(ticket) {
-            Some(Fate::Accepted(_) | Fate::Queued) => {
-                self.text.clear();
-                self.attachments.clear();
-                (self.sending, self.editing, self.notice) = (None, false, None);
-            }
+        self.settle_editing(snapshot);
+        let Some(sent) = &self.sending else { return };
+        match snapshot.fate(sent.ticket) {
+            Some(Fate::Accepted(_) | Fate::Queued) => self.taken(),
             Some(Fate::Refused(refusal, _)) => {
                 self.notice = Some(refusal.words());
                 self.sending = None;
@@ -121,16 +201,20 @@ impl Composer {
         }
     }
 
-    fn notes_ui(&mut self, ui: &mut Ui, snapshot: &Snapshot, palette: &Palette) {
-        if self.editing {
-            note(ui, palette, "Editing your last prompt. Esc leaves it as it was.");
+    /// The engine has it: it leaves the box. What was written since stays.
+    fn taken(&mut self) {
+        let Some(Sent { text, .. }) = self.sending.take() else { return };
+        self.text = self.text.strip_prefix(&text).unwrap_or_default().to_owned();
+        self.attachments.clear();
+        self.notice = None;
+        if let Some(Editing { aside, .. }) = self.editing.take() {
+            aside.put_back(self);
         }
+    }
+
+    fn notes_ui(&mut self, ui: &mut Ui, palette: &Palette) {
         if let Some(words) = self.notice {
             ui.label(RichText::new(words).size(face::CAPTION_SIZE).color(palette.err));
-        }
-        for waits in snapshot.queued.iter() {
-            let words: String = waits.draft.text.chars().take(80).collect();
-            note(ui, palette, &format!("Waits for its turn: {words}"));
         }
         self.attachments_ui(ui, palette);
     }
@@ -160,230 +244,69 @@ impl Composer {
     }
 
     fn text_ui(&mut self, ui: &mut Ui, snapshot: &Snapshot, wishes: &mut Vec<Wish>) {
-        let hint = match (snapshot.phase.is_busy(), snapshot.is_empty()) {
-            _ if snapshot.question.is_some() => "Answer above, or say something else instead…",
-            (true, _) => "Write what comes next; it waits for its turn…",
-            (false, true) => "Ask anything…",
-            (false, false) => "Ask on…",
-        };
+        self.keys(ui, snapshot, wishes);
         let newline = match self.send_key {
             SendKey::Enter => Modifiers::SHIFT,
             SendKey::CtrlEnter => Modifiers::NONE,
         };
         let edit = TextEdit::multiline(&mut self.text)
             .id_salt("composer")
-            .hint_text(hint)
+            .hint_text(hint(self.send_key, snapshot, self.editing.is_some()))
             .frame(Frame::NONE)
             .font(egui::FontId::new(face::TEXT_SIZE, face::TEXT))
             .desired_rows(1)
             .desired_width(f32::INFINITY)
-            .return_key(Some(KeyboardShortcut::new(newline, Key::Enter)));
-        let scroll = ScrollArea::vertical().max_height(HEIGHT_MAX).auto_shrink([false, true]);
+            .return_key(Some(KeyboardShortcut::new(newline, egui::Key::Enter)));
+        let scroll = ScrollArea::vertical()
+            .id_salt("text")
+            .max_height(HEIGHT_MAX)
+            .auto_shrink([false, true]);
         let response = scroll.show(ui, |ui| ui.add(edit)).inner;
+        self.text_id = Some(response.id);
         if !std::mem::replace(&mut self.asked_for_focus, true) {
             response.request_focus();
         }
-        if response.has_focus() {
-            self.keys(ui, snapshot, wishes);
+        if std::mem::take(&mut self.to_end) {
+            self.caret_to_end(ui, response.id);
         }
     }
 
-    fn keys(&mut self, ui: &Ui, snapshot: &Snapshot, wishes: &mut Vec<Wish>) {
-        // While an input method composes, Enter and Escape are its own.
-        let composing = ui.input(|input| input.events.iter().any(|e| matches!(e, Event::Ime(_))));
-        if composing {
-            return;
-        }
-        let send = match self.send_key {
-            SendKey::Enter => Modifiers::NONE,
-            SendKey::CtrlEnter => Modifiers::COMMAND,
-        };
-        if ui.input_mut(|input| input.consume_key(send, Key::Enter)) {
-            self.send(wishes);
-        }
-        if self.text.is_empty()
-            && ui.input_mut(|input| input.consume_key(Modifiers::NONE, Key::ArrowUp))
-        {
-            self.edit_last(snapshot);
-        }
-    }
-
-    /// Escape stops, wherever the focus is: a text box loses it by the same key.
-    fn escape(&mut self, ui: &Ui, snapshot: &Snapshot, wishes: &mut Vec<Wish>) {
-        let composing = ui.input(|input| input.events.iter().any(|e| matches!(e, Event::Ime(_))));
-        let dialog = ui.ctx().memory(|memory| memory.top_modal_layer().is_some());
-        if composing || dialog || !ui.input(|input| input.key_pressed(Key::Escape)) {
-            return;
-        }
-        if snapshot.phase.is_busy() {
-            wishes.push(Wish::Tell(Command::Stop));
-        } else if std::mem::take(&mut self.editing) {
-            self.text.clear();
-        }
-    }
-
-    /// Puts the last prompt back into the box, to be said in another way.
-    fn edit_last(&mut self, snapshot: &Snapshot) {
-        let last = snapshot.messages().rev().find(|message| message.role == Role::User);
-        let Some(message) = last else { return };
-        let texts = message.parts.iter().filter_map(|part| match part {
-            Part::Text(text) => Some(&*text.source),
-            _ => None,
-        });
-        self.text = texts.collect::<Vec<_>>().join("\n\n");
-        self.editing = true;
-    }
-
-    fn send(&mut self, wishes: &mut Vec<Wish>) {
-        if self.sending.is_some() || (self.text.trim().is_empty() && self.attachments.is_empty()) {
-            return;
-        }
-        self.tickets += 1;
-        let ticket = Ticket(self.tickets);
-        let draft = Draft {
-            ticket,
-            text: Arc::from(self.text.trim()),
-            attachments: self.attachments.clone(),
-            ..Draft::default()
-        };
-        self.sending = Some(ticket);
-        self.notice = None;
-        wishes.push(Wish::Tell(if self.editing {
-            Command::EditLast(draft)
-        } else {
-            Command::Send(draft)
-        }));
-    }
-
-    /// What was sent could not be handed over: it stays in the box.
-    pub fn not_sent(&mut self) {
-        self.sending = None;
-        self.notice = Some("It could not be handed over. Try again in a moment.");
-    }
-
-    fn buttons_ui(
-        &mut self,
-        ui: &mut Ui,
-        snapshot: &Snapshot,
-        choices: &[Choice],
-        palette: &Palette,
-        wishes: &mut Vec<Wish>,
-    ) {
-        if quiet_button(
-            ui,
-            palette,
-            &format!("{} attach", icon::PAPERCLIP),
-            "Attach pictures or text files",
-        ) {
-            wishes.push(Wish::Attach);
-        }
-        if let Some(choice) = self.picker.ui(ui, snapshot, choices, palette) {
-            let Choice { provider, model } = choice;
-            wishes.push(Wish::Tell(Command::SetModel { provider, model }));
-        }
-        thinking_ui(ui, snapshot, palette, wishes);
-        tools::tools_ui(ui, snapshot, palette, wishes);
-        self.system_ui(ui, snapshot, palette, wishes);
-        self.keys_ui(ui, palette);
-        ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
-            if snapshot.phase.is_busy() {
-                if primary(ui, palette, "Stop") {
-                    wishes.push(Wish::Tell(Command::Stop));
-                }
-                note(ui, palette, "Esc stops");
-            } else if primary(ui, palette, "Send") {
-                self.send(wishes);
-            }
-        });
-    }
-
-    /// Which key sends.
-    fn keys_ui(&mut self, ui: &mut Ui, palette: &Palette) {
-        let words = match self.send_key {
-            SendKey::Enter => "Enter sends",
-            SendKey::CtrlEnter => "Ctrl Enter sends",
-        };
-        let label = RichText::new(words).size(face::CAPTION_SIZE).color(palette.dim);
-        ui.menu_button(label, |ui| {
-            for (key, words) in [
-                (SendKey::Enter, "Enter sends, Shift Enter breaks the line"),
-                (SendKey::CtrlEnter, "Ctrl Enter sends, Enter breaks the line"),
-            ] {
-                if ui.radio(self.send_key == key, words).clicked() {
-                    self.send_key = key;
-                    ui.close();
-                }
-            }
-        });
-    }
-
-    /// What the model is told about its task.
-    fn system_ui(
-        &mut self,
-        ui: &mut Ui,
-        snapshot: &Snapshot,
-        palette: &Palette,
-        wishes: &mut Vec<Wish>,
-    ) {
-        let set = snapshot.settings.system.is_some();
-        let label = RichText::new(if set { "system: set" } else { "system" });
-        let label = label.size(face::CAPTION_SIZE).color(palette.dim);
-        let menu = ui.menu_button(label, |ui| {
-            let text = self.system.get_or_insert_with(|| {
-                snapshot.settings.system.as_deref().unwrap_or_default().to_owned()
-            });
-            ui.set_width(420.0);
-            ui.label("What the model is told about its task");
-            ui.add(TextEdit::multiline(text).desired_rows(5).desired_width(f32::INFINITY));
-            if ui.button("Use this").clicked() {
-                let system = (!text.trim().is_empty()).then(|| Arc::from(text.trim()));
-                wishes.push(Wish::Tell(Command::SetSystem(system)));
-                ui.close();
-            }
-        });
-        if menu.inner.is_none() {
-            self.system = None;
-        }
+    fn caret_to_end(&self, ui: &Ui, id: Id) {
+        let mut state = TextEdit::load_state(ui.ctx(), id).unwrap_or_default();
+        let end = egui::text::CCursor::new(self.text.chars().count());
+        state.cursor.set_char_range(Some(egui::text::CCursorRange::one(end)));
+        TextEdit::store_state(ui.ctx(), id, state);
     }
 }
 
-fn thinking_ui(ui: &mut Ui, snapshot: &Snapshot, palette: &Palette, wishes: &mut Vec<Wish>) {
-    let levels = [
-        (ThinkingLevel::Default, "default"),
-        (ThinkingLevel::Off, "off"),
-        (ThinkingLevel::Low, "low"),
-        (ThinkingLevel::Medium, "medium"),
-        (ThinkingLevel::High, "high"),
-    ];
-    let now = snapshot.settings.thinking;
-    let word = levels.iter().find(|(level, _)| *level == now).map_or("default", |(_, word)| word);
-    let label = RichText::new(format!("thinking: {word}")).size(face::CAPTION_SIZE);
-    ui.menu_button(label.color(palette.dim), |ui| {
-        for (level, word) in levels {
-            if ui.radio(level == now, word).clicked() {
-                wishes.push(Wish::Tell(Command::SetThinking(level)));
-                ui.close();
-            }
+/// What the empty box says.
+fn hint(key: SendKey, snapshot: &Snapshot, is_editing: bool) -> &'static str {
+    match (snapshot.phase.is_busy(), snapshot.is_empty() && snapshot.base.is_none()) {
+        _ if is_editing => "Say it in another way…",
+        _ if snapshot.question.is_some() => "Answer above, or say something else instead…",
+        (true, _) if key == SendKey::Enter => {
+            "Write on: Enter queues it for after this turn, Ctrl Enter steers this turn…"
         }
+        (true, _) => {
+            "Write on: Ctrl Enter queues it for after this turn, Alt Enter steers this turn…"
+        }
+        (false, true) => "Ask anything…",
+        (false, false) => "Ask on…",
+    }
+}
+
+/// What stands there when nothing may be said.
+fn read_only_ui(ui: &mut Ui, palette: &Palette, why: &str) {
+    let frame = Frame::new()
+        .fill(palette.panel)
+        .stroke(Stroke::new(1.0, palette.line))
+        .corner_radius(CornerRadius::same(14))
+        .inner_margin(Margin::symmetric(16, 12));
+    frame.show(ui, |ui| {
+        ui.set_width(ui.available_width());
+        ui.horizontal(|ui| {
+            ui.label(iconed(icon::EYE, "Read only", palette.dim));
+            note(ui, palette, why);
+        });
     });
-}
-
-fn note(ui: &mut Ui, palette: &Palette, words: &str) {
-    ui.label(RichText::new(words).size(face::CAPTION_SIZE).color(palette.faint));
-}
-
-fn quiet_button(ui: &mut Ui, palette: &Palette, words: &str, hint: &str) -> bool {
-    let (sign, word) = words.split_at(words.chars().next().map_or(0, char::len_utf8));
-    let icons = egui::FontId::new(14.0, egui::FontFamily::Name(face::ICON_NAME.into()));
-    let mut job = egui::text::LayoutJob::default();
-    let format = |font_id| egui::TextFormat { font_id, color: palette.dim, ..Default::default() };
-    job.append(sign, 0.0, format(icons));
-    job.append(word, 0.0, format(egui::FontId::new(face::CAPTION_SIZE, face::TEXT)));
-    ui.add(Button::new(job).frame(false)).on_hover_text(hint).clicked()
-}
-
-fn primary(ui: &mut Ui, palette: &Palette, words: &str) -> bool {
-    let text = RichText::new(words).color(palette.bg).variation("wght", 650.0);
-    ui.add(Button::new(text).fill(palette.accent).corner_radius(8).min_size(vec2(52.0, 28.0)))
-        .clicked()
 }

@@ -129,7 +129,8 @@ fn target_ui(
         | Action::Copy(_)
         | Action::Wrap(_)
         | Action::Stop(_)
-        | Action::Restore(_) => {
+        | Action::Restore(_)
+        | Action::Choose { .. } => {
             response.widget_info(|| WidgetInfo::labeled(Role::Button, true, &target.spoken));
             response
         }

@@ -10,8 +10,8 @@ use egui::{Id, Pos2, Rect, Sense, Ui, pos2};
 
 use crate::{
     layout::{
-        Action, Fold, Folds, Jump, Openness, Page, Palette, Placed, Registry, Sheet, SlugId, Strip,
-        Visible, highlight::Highlighter, spec::SlugKey,
+        Action, Fold, Folds, Forks, Jump, Openness, Page, Palette, Placed, Registry, Sheet, SlugId,
+        Strip, Visible, highlight::Highlighter, spec::SlugKey,
     },
     model::{MessageId, Source},
     perf::{self, Reason},
@@ -20,7 +20,9 @@ use crate::{
         find::{self, Find},
         governor,
         images::Images,
-        keys, minimap,
+        keys,
+        messages::{self, Hands, Messages},
+        minimap,
         minimap::Minimap,
         overlay, paint, pointer,
         renderer::Renderer,
@@ -63,6 +65,31 @@ pub enum ViewCommand {
         /// Its name.
         checkpoint: Arc<str>,
     },
+    /// Say one of the user's messages in another way.
+    Edit {
+        /// The message.
+        message: MessageId,
+    },
+    /// Have an answer made anew.
+    Regenerate {
+        /// The answer.
+        message: MessageId,
+    },
+    /// Go to the branch that a message stands on.
+    Choose {
+        /// The message.
+        message: MessageId,
+    },
+    /// Put words into what is being written, as a quotation.
+    Quote {
+        /// The words.
+        text: Arc<str>,
+    },
+    /// Write messages into a file.
+    Export {
+        /// Which, by rising ids.
+        messages: Arc<[MessageId]>,
+    },
 }
 
 /// Shows a [`Source`] and keeps the reader's place, choices and caches.
@@ -95,6 +122,8 @@ pub enum ViewCommand {
 pub struct TranscriptView {
     /// How tools and roles are shown; register your own here.
     pub registry: Registry,
+    /// What can be done with messages here.
+    pub hands: Hands,
     /// Rows with words that are searched for, in rising order; the strip marks them.
     pub hits: Option<Arc<Vec<u32>>>,
     /// Shows the whole conversation at the right edge; else a scrollbar stands there. The
@@ -104,6 +133,8 @@ pub struct TranscriptView {
     pub(crate) sheet: Sheet,
     pub(crate) retained: Retained,
     pub(crate) folds: Folds,
+    pub(crate) forks: Forks,
+    pub(crate) messages: Messages,
     pub(crate) highlights: Highlighter,
     pub(crate) images: Images,
     pub(crate) selection: Option<Selection>,
@@ -160,12 +191,15 @@ impl TranscriptView {
     pub fn new(ctx: &egui::Context) -> Self {
         Self {
             registry: Registry::default(),
+            hands: Hands::default(),
             hits: None,
             show_minimap: true,
             minimap: Minimap::default(),
             sheet: Sheet::default(),
             retained: Retained::default(),
             folds: Folds::default(),
+            forks: Forks::default(),
+            messages: Messages::default(),
             highlights: Highlighter::new(governor::waker(ctx, Reason::Colours)),
             images: Images::new(governor::waker(ctx, Reason::Picture)),
             selection: None,
@@ -194,20 +228,28 @@ impl TranscriptView {
         self.begin_printing(ui);
         self.images.begin_frame(ui.ctx());
         self.follow_theme(ui);
+        let mut commands = Vec::new();
         find::keys(self, ui);
+        messages::keys(self, ui, geometry, source, &mut commands);
         keys::scroll(self, ui, &ground, source);
         self.width = geometry.width;
         find::update(self, ui, source, geometry);
         self.lay_out(ui, source, geometry);
-        let mut commands = Vec::new();
-        let hovered = pointer::targets(self, ui, geometry, id);
-        self.select(ui, &ground, geometry, source);
+        let hovered = if self.is_choosing() {
+            messages::choose_ui(self, ui, &ground, geometry, source);
+            None
+        } else {
+            let hovered = pointer::targets(self, ui, geometry, id);
+            self.select(ui, &ground, geometry, source);
+            hovered
+        };
         paint::transcript(self, ui, geometry, hovered.as_ref().map(|(rect, _)| *rect));
         clock::running(self, ui, geometry, source.running_since());
         if let Some((_, Some(click))) = hovered {
             self.act(ui, &click, &mut commands);
         }
         overlay::show(self, ui, geometry, source);
+        messages::show(self, ui, geometry, source, &mut commands);
         find::bar_ui(self, ui, geometry, source);
         self.copy(ui, source);
         ui.advance_cursor_after_rect(rect);
@@ -375,7 +417,7 @@ impl TranscriptView {
         height: f32,
         body: impl FnOnce(&mut Sheet, &mut Page<'_, '_>) -> R,
     ) -> R {
-        let Self { sheet, palette, highlights, registry, folds, .. } = self;
+        let Self { sheet, palette, highlights, registry, folds, forks, .. } = self;
         ui.ctx().fonts_mut(|fonts| {
             let mut page = Page {
                 fonts,
@@ -383,6 +425,7 @@ impl TranscriptView {
                 highlights,
                 registry,
                 folds,
+                forks,
                 width: self.width,
                 height,
                 pixels_per_point: ui.pixels_per_point(),
@@ -456,6 +499,9 @@ impl TranscriptView {
             Action::Restore(name) => {
                 commands.push(ViewCommand::Restore { checkpoint: Arc::clone(name) });
             }
+            Action::Choose { message, .. } => {
+                messages::go_to_version(self, click.slug.message, *message, commands);
+            }
             Action::Link(target, shown) => commands.push(ViewCommand::OpenLink {
                 target: Arc::clone(target),
                 shown: Arc::clone(shown),
@@ -509,15 +555,24 @@ impl TranscriptView {
         rows.into_iter().flatten().take(SELECTED_ROWS_MAX).map(|row| source.row(row).id).collect()
     }
 
+    /// What is selected within messages that are loaded.
+    pub(crate) fn selected_text(&mut self, ui: &Ui, source: &mut dyn Source) -> Option<String> {
+        let selection = self.selection.as_ref()?;
+        let range = selection.rows(source)?;
+        let loaded = range.clone().all(|row| source.message(row).is_some());
+        let (first, last) = selection.ordered(source);
+        loaded.then(|| {
+            self.with_page(ui, 0.0, |sheet, page| {
+                sheet.text_between(source, page, range, first.place(), last.place())
+            })
+        })
+    }
+
     /// The first line of what is selected within one message.
     pub(crate) fn selected_words(&mut self, ui: &Ui, source: &mut dyn Source) -> Option<String> {
         let selection = self.selection.as_ref()?;
-        let range = selection.rows(source).filter(|rows| rows.len() == 1)?;
-        source.message(range.start)?;
-        let (first, last) = selection.ordered(source);
-        let text = self.with_page(ui, 0.0, |sheet, page| {
-            sheet.text_between(source, page, range, first.place(), last.place())
-        });
+        selection.rows(source).filter(|rows| rows.len() == 1)?;
+        let text = self.selected_text(ui, source)?;
         let line = text.lines().map(str::trim).find(|line| !line.is_empty())?;
         Some(clean(line).chars().take(SELECTED_MAX).collect())
     }
@@ -547,7 +602,7 @@ impl TranscriptView {
 }
 
 /// What is copied never carries escape sequences, invisible tag characters or icons.
-fn clean(text: &str) -> String {
+pub(crate) fn clean(text: &str) -> String {
     text.chars()
         .filter(|c| !matches!(c, '\u{E0000}'..='\u{E007F}' | '\u{E000}'..='\u{F8FF}'))
         .filter(|c| !c.is_control() || matches!(c, '\t' | '\n'))

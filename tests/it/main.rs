@@ -29,6 +29,8 @@ mod transcripts;
 mod foreign;
 mod live;
 mod presenter;
+// Conversations that are kept.
+mod sessions;
 mod wire;
 
 // Servers of the Model Context Protocol.
@@ -59,6 +61,7 @@ mod link_gate;
 mod minimap;
 mod reference;
 mod retained;
+mod session_window;
 mod theme;
 mod wall;
 mod window;

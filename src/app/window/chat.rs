@@ -21,10 +21,10 @@ use crate::{
     },
     engine::live::{Engine, LiveSource, Provider, Session, Switch, workbench::Workbench},
     layout::{Jump, Palette, face},
-    model::{Attachment, Command, MessageId, Part, Role, Snapshot, ToolUse},
+    model::{Attachment, Command, Keeping, MessageId, Part, Role, Snapshot, Source as _, ToolUse},
     perf::{self, Reason},
     view::{
-        COLUMN_MAX, Renderer, Shown, TranscriptView, ViewCommand,
+        COLUMN_MAX, Hands, Renderer, Shown, TranscriptView, ViewCommand,
         approval::{self, ApprovalCard, Verdict},
         composer::{self, Composer, Wish},
         governor::waker,
@@ -215,8 +215,9 @@ impl Chat {
         renderer: Renderer,
     ) -> Vec<ViewCommand> {
         self.absorb(engine);
-        // Escape closes what finds words before it stops an answer.
+        // Escape closes what finds words, and leaves what is chosen, before it stops an answer.
         self.view.find_keys(ui);
+        self.view.choosing_keys(ui);
         let dark = ui.visuals().dark_mode;
         let palette = theme::palette(if dark { egui::Theme::Dark } else { egui::Theme::Light });
         let snapshot = self.session.snapshot();
@@ -243,7 +244,62 @@ impl Chat {
         if snapshot.is_empty() {
             welcome_ui(ui, &palette);
         }
-        self.shown.show(renderer, &mut self.view, ui, &mut self.source)
+        self.prepare_view(&snapshot);
+        let commands = self.shown.show(renderer, &mut self.view, ui, &mut self.source);
+        commands.into_iter().filter_map(|command| self.obey(command)).collect()
+    }
+
+    /// Tells the view what stands around the rows.
+    fn prepare_view(&mut self, snapshot: &Snapshot) {
+        self.view.hands = match &snapshot.keeping {
+            Keeping::ReadOnly(_) => Hands::Reading,
+            Keeping::Nowhere | Keeping::Kept | Keeping::Saving { .. } | Keeping::Unsaved(_) => {
+                Hands::Talking
+            }
+        };
+        self.view.set_forks(&snapshot.forks);
+        self.view.mark_edited(self.composer.edited());
+    }
+
+    /// Does what belongs to this conversation; gives back what does not.
+    fn obey(&mut self, command: ViewCommand) -> Option<ViewCommand> {
+        match command {
+            ViewCommand::Edit { message } => self.edit(message),
+            ViewCommand::Regenerate { message } => {
+                self.carry_out(Wish::Tell(Command::Regenerate { message }));
+            }
+            ViewCommand::Choose { message } => {
+                self.carry_out(Wish::Tell(Command::Choose { message }));
+            }
+            ViewCommand::Quote { text } => self.quote(&text),
+            other @ (ViewCommand::OpenLink { .. }
+            | ViewCommand::StopCall { .. }
+            | ViewCommand::Restore { .. }
+            | ViewCommand::Export { .. }) => return Some(other),
+        }
+        None
+    }
+
+    /// Puts words into what is being written, as a quotation.
+    pub(super) fn quote(&mut self, words: &str) {
+        self.composer.quote(words);
+    }
+
+    /// Puts one of the user's messages into the composer.
+    fn edit(&mut self, message: MessageId) {
+        let row = self.source.index_of(message);
+        let Some(message) = row.and_then(|row| self.source.message(row)) else { return };
+        for wish in self.composer.edit(&message) {
+            self.carry_out(wish);
+        }
+    }
+
+    fn edit_last(&mut self) {
+        let last = self.source.len().checked_sub(1);
+        let row = last.and_then(|last| self.source.prompt_before(last));
+        if let Some(row) = row {
+            self.edit(self.source.row(row).id);
+        }
     }
 
     fn notice_ui(&mut self, ui: &mut Ui, palette: &Palette) {
@@ -278,14 +334,24 @@ impl Chat {
             Wish::Workspace => self.wants_folder = true,
             Wish::Attach => self.wants_files = true,
             Wish::Tell(command) => {
-                let says = matches!(command, Command::Send(_) | Command::EditLast(_));
-                if says {
+                if self.goes_to_end(&command) {
                     self.view.jump(Jump::End);
                 }
-                if self.session.send(command).is_err() && says {
+                if self.session.send(command).is_err() {
                     self.composer.not_sent();
                 }
             }
+            Wish::EditLast => self.edit_last(),
+            Wish::Version { is_next } => self.view.step_version(is_next),
+        }
+    }
+
+    /// True for what is said at once: the reader follows it. What waits moves nobody.
+    fn goes_to_end(&self, command: &Command) -> bool {
+        match command {
+            Command::Send(_) => !self.session.snapshot().phase.is_busy(),
+            Command::EditLast(_) | Command::Edit { .. } | Command::Regenerate { .. } => true,
+            _ => false,
         }
     }
 

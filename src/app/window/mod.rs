@@ -293,7 +293,21 @@ impl Window {
                         chat.restore(checkpoint);
                     }
                 }
+                // A file has no composer: what is quoted from it begins a conversation.
+                ViewCommand::Quote { text } => self.quote(ui.ctx(), &text),
+                // A conversation has done these by itself; a file offers none of them.
+                ViewCommand::Edit { .. }
+                | ViewCommand::Regenerate { .. }
+                | ViewCommand::Choose { .. } => {}
+                ViewCommand::Export { .. } => {}
             }
+        }
+    }
+
+    fn quote(&mut self, ctx: &Context, words: &str) {
+        self.chat(ctx, &ProviderFlags::default());
+        if let Some(chat) = self.tabs.get_mut(self.active).and_then(Tab::live) {
+            chat.quote(words);
         }
     }
 

@@ -153,14 +153,19 @@ impl Walk<'_, '_, '_> {
         let delta = self.scroll(&mut at);
         let room = f64::from(self.page.height);
         let mut filled = self.fill(at);
-        if filled.ended && filled.bottom + FOOT < room {
+        let empty = if filled.ended { room - filled.bottom - FOOT } else { 0.0 };
+        if empty > self.sheet.spare {
             // The end stands higher than it may, so all of it moves down.
-            at.1 -= room - filled.bottom - FOOT;
+            at.1 -= empty - self.sheet.spare;
             self.normalise(&mut at);
             filled = self.fill(at);
         }
+        if self.sheet.awaited.is_none() {
+            // What was filled stays filled.
+            self.sheet.spare = self.sheet.spare.min(empty.max(0.0));
+        }
         let is_near = filled.ended && filled.bottom + FOOT < room + END_SLACK;
-        if is_near && delta > 0.0 {
+        if is_near && delta > 0.0 && self.sheet.spare <= 0.0 {
             self.sheet.following = true;
         }
         let Filled { placed, bottom, ended, last_row } = filled;
@@ -346,8 +351,9 @@ impl Walk<'_, '_, '_> {
     /// Composes the message of a row if it is there and anything about it changed.
     fn compose(&mut self, row: usize) {
         let id = self.source.row(row).id;
-        let now =
-            (self.sheet.source_version, self.page.folds.version(), self.page.registry.version());
+        // Both only grow, so their sum tells a change of either.
+        let choices = self.page.folds.version() + self.page.forks.version();
+        let now = (self.sheet.source_version, choices, self.page.registry.version());
         let frame = self.sheet.frame;
         if let Some(composed) = self.sheet.composed.get_mut(&id) {
             composed.used = frame;
@@ -425,6 +431,7 @@ impl Walk<'_, '_, '_> {
             above,
             turn_ends: next >= self.source.len() || kind(next) != RowKind::Assistant,
             group: self.group(row),
+            fork: self.page.forks.of(self.source.row(row).id),
         }
     }
 

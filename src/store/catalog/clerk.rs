@@ -64,7 +64,7 @@ struct Entry {
 
 impl Clerk {
     pub(super) fn new(config: Config, publish: watch::Sender<Listing>) -> Self {
-        let folder = Folder(config.sessions.clone());
+        let folder = Folder(config.data.clone());
         Self {
             config,
             folder,
@@ -85,6 +85,7 @@ impl Clerk {
     pub(super) fn serve(mut self, requests: &Receiver<Request>) {
         self.open();
         self.look();
+        self.publish();
         let mut pause = None;
         loop {
             let request = match (self.unread.is_empty(), pause.take()) {
@@ -98,7 +99,11 @@ impl Clerk {
             match request {
                 Ok(request) => self.answer(request),
                 Err(TryRecvError::Disconnected) => return,
-                Err(TryRecvError::Empty) => pause = self.read_some(),
+                Err(TryRecvError::Empty) => {}
+            }
+            // However much is asked, reading goes on.
+            if !self.unread.is_empty() {
+                pause = self.read_some();
             }
             self.publish();
         }
@@ -180,10 +185,10 @@ impl Clerk {
     /// Sees how a session lies there now.
     fn see(&mut self, id: SessionId, lying: Lying) {
         let known = self.entries.get_mut(&id);
-        let (is_read, read) =
-            known.as_ref().map_or((false, 0), |entry| {
-                (entry.stored.log.seen == lying.log, entry.stored.log.read)
-            });
+        let (is_read, read) = known.as_ref().map_or((false, 0), |entry| {
+            let log = &entry.stored.log;
+            (log.seen == lying.log && log.is_in_trash == lying.is_in_trash, log.read)
+        });
         if let Some(entry) = known.filter(|entry| entry.listed.has_draft != lying.has_draft) {
             entry.listed.has_draft = lying.has_draft;
             self.is_changed = true;
@@ -262,7 +267,7 @@ impl Clerk {
                 for Reading { key, stored, is_whole } in read {
                     self.take(key, stored, is_whole);
                 }
-                self.progress.done += CHANGE_BYTES - budget.min(CHANGE_BYTES);
+                self.progress.done += CHANGE_BYTES - budget;
                 None
             }
             Err(Failure::Busy) => Some(AGAIN),
@@ -301,7 +306,7 @@ impl Clerk {
             model: digest.model.as_str().into(),
             pinned: digest.marks.pinned,
             archived: digest.marks.archived,
-            deleted: digest.marks.deleted,
+            deleted: digest.marks.deleted || stored.log.is_in_trash,
             preview: digest.preview.as_str().into(),
             has_draft,
         };
@@ -375,10 +380,9 @@ fn read_in(
     {
         let mut pen = Pen::new(&change)?;
         for key in wanted {
-            let stored = reading::read(&mut pen, folder, &key.1, budget)?;
-            let is_whole = *budget > 0;
+            let (stored, is_whole) = reading::read(&mut pen, folder, &key.1, budget)?;
             read.push(Reading { key: key.clone(), stored, is_whole });
-            if !is_whole {
+            if *budget == 0 {
                 break;
             }
         }

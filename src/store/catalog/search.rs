@@ -79,7 +79,8 @@ fn hit(
         message: node.map(|node| MessageId(node.offset)),
         role: node.map(|node| match node.speaker {
             Speaker::User => Role::User,
-            Speaker::Model | Speaker::Nobody => Role::Assistant,
+            Speaker::Model => Role::Assistant,
+            Speaker::Nobody => Role::System,
         }),
         time_ms: node.map_or(session.updated_ms, |node| node.time_ms),
         place,
@@ -104,9 +105,8 @@ fn match_of(index: &Index, words: &Words) -> rusqlite::Result<Option<String>> {
     let sql = "SELECT term FROM temp.gram WHERE term >= ?1 AND term <= ?2 LIMIT ?3";
     let mut query = index.db.prepare(sql)?;
     let after = format!("{word}\u{10FFFF}");
-    let rows = query.query_map((word, &after, BEGINNINGS_MAX as i64 + 1), |row| {
-        row.get::<_, String>(0)
-    })?;
+    let rows = query
+        .query_map((word, &after, BEGINNINGS_MAX as i64 + 1), |row| row.get::<_, String>(0))?;
     let begun = rows.collect::<rusqlite::Result<Vec<_>>>()?;
     Ok(match begun.len() {
         // Nothing begins so; a word that cannot be there is not found.

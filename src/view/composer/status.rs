@@ -2,33 +2,36 @@
 
 use std::time::{Duration, Instant};
 
-use egui::{RichText, Ui};
+use egui::{Align, Layout, RichText, Ui};
 
 use super::Wish;
 use crate::{
     layout::{Palette, compose::usage_line, face},
-    model::{Command, Phase, Snapshot, stream::EndState},
+    model::{Command, Keeping, Part, Phase, Role, Snapshot, StopReason, stream::EndState},
     view::governor,
 };
 
+/// Saving is worth a word when it takes longer.
+const SAVING_SHOWN: Duration = Duration::from_millis(250);
 /// How often a line that counts tenths of seconds, or seconds, is shown anew.
 const TENTHS: Duration = Duration::from_millis(200);
 const SECONDS: Duration = Duration::from_secs(1);
 
 /// Shows the line; it takes its place whether or not there is something to say, so that
-/// nothing jumps when a turn begins or ends.
+/// nothing jumps when a turn begins or ends. True when a turn that broke off shall go on.
 pub(super) fn strip_ui(
     ui: &mut Ui,
     snapshot: &Snapshot,
     palette: &Palette,
     now: Instant,
     wishes: &mut Vec<Wish>,
-) {
+) -> bool {
+    let mut goes_on = false;
     ui.horizontal(|ui| {
         ui.set_min_height(22.0);
         ui.add_space(4.0);
         match snapshot.phase {
-            Phase::Idle => ended_ui(ui, snapshot, palette, wishes),
+            Phase::Idle => goes_on = ended_ui(ui, snapshot, palette, wishes),
             phase => {
                 let asks = matches!(phase, Phase::Asking { .. });
                 let color = if asks { palette.warn } else { palette.accent };
@@ -42,7 +45,39 @@ pub(super) fn strip_ui(
                 }
             }
         }
+        ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
+            keeping_ui(ui, snapshot, palette, now);
+        });
     });
+    goes_on
+}
+
+/// Whether it is saved, where that is worth a word.
+fn keeping_ui(ui: &mut Ui, snapshot: &Snapshot, palette: &Palette, now: Instant) {
+    match &snapshot.keeping {
+        Keeping::Saving { since } => {
+            let passed = now.saturating_duration_since(*since);
+            if passed >= SAVING_SHOWN {
+                ui.label(caption("saving…").color(palette.faint));
+            } else {
+                governor::tick(ui, ui.max_rect(), SAVING_SHOWN.saturating_sub(passed));
+            }
+        }
+        Keeping::Unsaved(why) => {
+            let words = caption("⚠ not saved").color(palette.err);
+            ui.label(words).on_hover_text(&**why);
+        }
+        Keeping::Nowhere | Keeping::Kept | Keeping::ReadOnly(_) => {}
+    }
+}
+
+/// True when there is an answer that broke off and could go on.
+fn can_go_on(snapshot: &Snapshot) -> bool {
+    let last = snapshot.messages().next_back();
+    last.is_some_and(|message| {
+        message.role == Role::Assistant
+            && message.parts.iter().any(|part| matches!(part, Part::Text(_) | Part::ToolCall(_)))
+    })
 }
 
 /// How often the words change while nothing else does.
@@ -80,29 +115,38 @@ fn busy_words(phase: Phase, snapshot: &Snapshot, now: Instant) -> String {
     }
 }
 
-fn ended_ui(ui: &mut Ui, snapshot: &Snapshot, palette: &Palette, wishes: &mut Vec<Wish>) {
-    match snapshot.end.as_deref() {
+/// How the last turn ended, and what can be done about it.
+fn ended_ui(ui: &mut Ui, snapshot: &Snapshot, palette: &Palette, wishes: &mut Vec<Wish>) -> bool {
+    let broke_off = match snapshot.end.as_deref() {
         Some(EndState::Failed(_) | EndState::Interrupted { .. } | EndState::Incomplete) => {
-            ui.label(caption("✕ the last turn did not end well").color(palette.err));
-            if ui.small_button("Retry").clicked() {
-                wishes.push(Wish::Tell(Command::Retry));
-            }
+            ("✕ the last turn did not end well", palette.err)
         }
-        Some(EndState::Cancelled) => {
-            ui.label(caption("stopped").color(palette.warn));
-            if ui.small_button("Retry").clicked() {
-                wishes.push(Wish::Tell(Command::Retry));
-            }
+        Some(EndState::Cancelled) => ("stopped", palette.warn),
+        Some(EndState::Complete { reason: StopReason::Length, .. }) => {
+            ("the answer reached the model's limit", palette.warn)
         }
         Some(EndState::Complete { .. }) | None => {
-            let used = usage_line(&snapshot.usage);
-            if snapshot.settings.is_demo {
-                let words = "Demo: recorded answers. Set OPENAI_API_KEY, ANTHROPIC_API_KEY or GEMINI_API_KEY, or start Ollama, for real ones.";
-                ui.label(caption(words).color(palette.faint));
-            } else if !used.is_empty() {
-                ui.label(caption(&used).color(palette.faint));
-            }
+            used_ui(ui, snapshot, palette);
+            return false;
         }
+    };
+    let (words, color) = broke_off;
+    ui.label(caption(words).color(color));
+    let hint = "Answer the last prompt anew";
+    if ui.small_button("Retry").on_hover_text(hint).clicked() {
+        wishes.push(Wish::Tell(Command::Retry));
+    }
+    let hint = "Keep what came and ask for the rest of it";
+    can_go_on(snapshot) && ui.small_button("Continue from here").on_hover_text(hint).clicked()
+}
+
+fn used_ui(ui: &mut Ui, snapshot: &Snapshot, palette: &Palette) {
+    let used = usage_line(&snapshot.usage);
+    if snapshot.settings.is_demo {
+        let words = "Demo: recorded answers. Set OPENAI_API_KEY, ANTHROPIC_API_KEY or GEMINI_API_KEY, or start Ollama, for real ones.";
+        ui.label(caption(words).color(palette.faint));
+    } else if !used.is_empty() {
+        ui.label(caption(&used).color(palette.faint));
     }
 }
 

@@ -145,16 +145,21 @@ impl Actor {
 
     /// Something became of what was written.
     pub(super) fn after_step(&mut self) {
+        self.keep_promises();
+        let keeping = self.keeper.keeping();
+        let is_news = !matches!(keeping, Keeping::Saving { .. });
+        if is_news && self.publisher.keeping() != keeping {
+            self.publish();
+        }
+    }
+
+    /// Tells of prompts that are on the disk now.
+    fn keep_promises(&mut self) {
         while let Some(&(slip, ticket, id)) = self.keeper.promised.front()
             && self.keeper.is_settled(slip)
         {
             self.keeper.promised.pop_front();
             self.tell(ticket, Fate::Accepted(id));
-        }
-        let keeping = self.keeper.keeping();
-        let is_news = !matches!(keeping, Keeping::Saving { .. });
-        if is_news && self.publisher.keeping() != keeping {
-            self.publish();
         }
     }
 
@@ -208,7 +213,8 @@ impl Actor {
                 Turn::GoesOn | Turn::Hurries => Ok(()),
             },
             () = ledger::step(&mut self.keeper.ledger) => {
-                self.after_step();
+                // Whoever waits shows what comes of it.
+                self.keep_promises();
                 Ok(())
             }
         }
@@ -280,20 +286,18 @@ impl Actor {
 
     /// Writes what has come of the reply, when it is time.
     pub(super) fn checkpoint(&mut self) {
-        let received = self.arrival.received();
         let Some(ledger) = self.keeper.ledger.as_ref() else { return };
-        let now = now();
-        self.keeper.partials.note(received, now);
-        if self.keeper.partials.is_due(received, now) && !ledger.is_crowded() {
+        let (shown, now) = (self.arrival.composition.bytes(), now());
+        self.keeper.partials.note(shown, now);
+        if self.keeper.partials.is_due(shown, now) && !ledger.is_crowded() {
             self.write_pieces();
         }
     }
 
     fn write_pieces(&mut self) {
-        let received = self.arrival.received();
         let Some(ledger) = &mut self.keeper.ledger else { return };
         let composition = &self.arrival.composition;
-        let deltas = self.keeper.partials.take(composition, received);
+        let deltas = self.keeper.partials.take(composition);
         let bodies = record::partial(&composition.key, &deltas, &mut ledger.blob());
         for body in bodies {
             ledger.write(Kind::Partial, body, Sync::Later);
