@@ -7,7 +7,10 @@ use letterpress::app::{
     cli::{self, Command},
     display,
     error::{Error, Result, report},
-    export, keys, profile,
+    export::{self, redact::Redaction},
+    keys,
+    places::Places,
+    profile,
     providers::{self, Sources},
     render,
     secrecy::{self, Memory},
@@ -55,7 +58,7 @@ fn run(command: Command, general: &cli::General) -> Result<()> {
         Command::Providers => print(&providers::run(general)?),
         Command::Keys(word) => print(&keys::run(&word, general)?),
         Command::Render(args) => say_written(&render::run(&args, &Letterpress)?),
-        Command::Export(args) => export::run(&args.into()).map(|_summary| ()),
+        Command::Export(args) => export(args, general),
         Command::Synth(args) => synth::run(args.into()),
         Command::Profile(args) => {
             let outcome = profile::run(&args, &Letterpress)?;
@@ -80,6 +83,16 @@ fn memory(command: &Command) -> Memory {
         | Command::Profile(_)
         | Command::Watch(_) => Memory::NoImage,
     }
+}
+
+/// Exports a transcript or a session, covered unless that is not wanted.
+fn export(words: cli::Export, general: &cli::General) -> Result<()> {
+    let home = Places::find(general).and_then(|places| places.home);
+    let redaction = Redaction::usual(home.as_deref());
+    if words.unredacted {
+        say("letterpress: keys, passwords and paths are written as they are");
+    }
+    export::run(&words.into(), redaction, &|_words| Ok(None)).map(|_summary| ())
 }
 
 /// Opens a window; where there is no display, draws what it would have shown.

@@ -9,7 +9,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum, error::ErrorKind};
 
 use super::{
     error::{Error, report},
-    export::{self, Format},
+    export::{self, Format, Images},
     synth,
 };
 use crate::{model::ThinkingLevel, view::wall::Night};
@@ -357,8 +357,9 @@ pub enum Expand {
 /// `letterpress export`.
 #[derive(Args, Clone, Debug, PartialEq, Eq)]
 pub struct Export {
-    /// The transcript.
-    pub file: PathBuf,
+    /// A transcript, or one of your sessions: its id, the beginning of it, or its title.
+    #[arg(value_name = "FILE|SESSION")]
+    pub subject: PathBuf,
     /// The format; otherwise by the ending of PATH, else md.
     #[arg(long, short, value_enum)]
     pub format: Option<Format>,
@@ -368,6 +369,13 @@ pub struct Export {
     /// The branch that ends in this message, instead of the active one.
     #[arg(long, value_name = "LEAF")]
     pub branch: Option<String>,
+    /// Put pictures into the export; md, html, json and jsonl can hold them.
+    #[arg(long)]
+    pub images: bool,
+    /// Write keys, passwords, headers and the paths of homes as they are, instead of
+    /// covering them.
+    #[arg(long)]
+    pub unredacted: bool,
 }
 
 /// `letterpress synth`.
@@ -383,10 +391,11 @@ pub struct Synth {
 
 impl From<Export> for export::Request {
     fn from(words: Export) -> Self {
-        let Export { file, format, output, branch } = words;
+        let Export { subject, format, output, branch, images, unredacted } = words;
         let named = || output.as_deref().and_then(Format::of_path);
         let format = format.or_else(named).unwrap_or(Format::Md);
-        Self { file, format, output, branch }
+        let images = if images { Images::Inside } else { Images::Named };
+        Self { subject, format, output, branch, images, unredacted }
     }
 }
 

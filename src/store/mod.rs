@@ -33,6 +33,7 @@ mod replay;
 mod scan;
 mod sweep;
 mod trash;
+mod whole;
 mod writer;
 
 use std::{
@@ -54,6 +55,7 @@ pub use log::{Appended, Copied, Log, LogState, Saved, Sync};
 pub use open::{Access, Found, OpenError, Opened};
 pub use replay::{Entry, Line, Replay, replay};
 pub use trash::TRASH_MS;
+pub use whole::{Whole, Written};
 
 use disk::make_folders;
 

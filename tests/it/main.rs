@@ -24,6 +24,7 @@ mod settings;
 mod activity;
 mod export;
 mod follow;
+mod import;
 mod reader;
 mod record;
 mod synth;
@@ -55,6 +56,7 @@ mod tool_calls;
 // The view: look, pictures, links, the windows.
 mod approval;
 mod chat;
+mod exporting;
 mod find;
 mod governor;
 mod hud;

@@ -224,6 +224,11 @@ impl Chat {
         &self.view
     }
 
+    /// What was said, as it is shown.
+    pub(super) fn source(&self) -> &LiveSource {
+        &self.source
+    }
+
     /// Says something, as if it were typed; the reader stays where he is.
     pub(super) fn say(&mut self, words: &str) -> bool {
         let command = Command::Send(self.composer.draft(words));

@@ -107,6 +107,10 @@ impl Window {
             if icon_button(ui, icon::QUESTION, "Keys and help (F1)") {
                 self.dialogs.toggle_manual();
             }
+            let exports = icon_button(ui, icon::DOWNLOAD_SIMPLE, "Export (Ctrl Shift E)");
+            if exports {
+                self.export();
+            }
             let collapse =
                 icon_button(ui, icon::ARROWS_IN_LINE_VERTICAL, "Fold everything (Ctrl Shift O)");
             let expand =

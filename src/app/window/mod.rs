@@ -4,6 +4,7 @@ mod announce;
 mod chat;
 mod chrome;
 mod dialogs;
+mod exporting;
 mod gauges;
 mod questions;
 mod settings;
@@ -17,9 +18,12 @@ use egui::{
     CentralPanel, Context, Frame, Key, Modifiers, Panel, ThemePreference, Ui, ViewportBuilder,
 };
 
-use self::{announce::Announcer, dialogs::Dialogs, questions::Badge, tab::Tab};
+use self::{
+    announce::Announcer, dialogs::Dialogs, exporting::Exporting, questions::Badge, tab::Tab,
+};
 pub use self::{
     announce::{Notice, Post},
+    exporting::SaveDialog,
     workspace::{KeepPins, Opened, Opener},
 };
 use crate::{
@@ -30,7 +34,7 @@ use crate::{
     },
     engine::live::Engine,
     gpu,
-    model::Snapshot,
+    model::{MessageId, Snapshot},
     view::{
         TranscriptView, ViewCommand, governor,
         hud::{Hud, Readings},
@@ -120,6 +124,7 @@ pub struct Window {
     tabs: Vec<Tab>,
     active: usize,
     dialogs: Dialogs,
+    exporting: Exporting,
     sidebar: bool,
     next_tab: u64,
     around: Surroundings,
@@ -150,6 +155,7 @@ impl Window {
             tabs: Vec::new(),
             active: 0,
             dialogs: Dialogs::default(),
+            exporting: Exporting::default(),
             sidebar: true,
             next_tab: 0,
             around: Surroundings { pace, opener, announcer, workspace, sources },
@@ -212,6 +218,26 @@ impl Window {
         }
     }
 
+    /// Asks how the conversation that is shown is to be exported.
+    pub fn export(&mut self) {
+        if let Some(offer) = self.tabs.get(self.active).and_then(Tab::offer) {
+            self.exporting.open(offer);
+        }
+    }
+
+    /// The same for some of its messages.
+    pub fn export_messages(&mut self, messages: &[MessageId]) {
+        if let Some(offer) = self.tabs.get(self.active).and_then(Tab::offer) {
+            let chosen = messages.iter().copied().collect();
+            self.exporting.open(exporting::Offer { chosen, wants_chosen: true, ..offer });
+        }
+    }
+
+    /// Has exports ask where they go in another way than by the system's dialog.
+    pub fn save_with(&mut self, dialog: SaveDialog) {
+        self.exporting.save_with(dialog);
+    }
+
     /// Lays out one frame.
     pub fn ui(&mut self, ui: &mut Ui) {
         self.dialogs.poll(ui.ctx()).into_iter().for_each(|file| self.open(ui.ctx(), file));
@@ -232,6 +258,7 @@ impl Window {
         });
         CentralPanel::default().frame(Frame::NONE).show(ui, |ui| self.page_ui(ui));
         self.dialogs.ui(ui);
+        self.exporting.ui(ui);
         self.servers_ui(ui);
         self.settings_ui(ui);
         self.keep_settings(ui.ctx());
@@ -326,6 +353,9 @@ impl Window {
         if pressed(Modifiers::COMMAND | Modifiers::SHIFT, Key::A) {
             self.next_question();
         }
+        if pressed(Modifiers::COMMAND | Modifiers::SHIFT, Key::E) {
+            self.export();
+        }
         if pressed(Modifiers::COMMAND, Key::W) {
             self.close(self.active);
         }
@@ -395,7 +425,7 @@ impl Window {
     /// True when nothing that changes the picture is still on its way.
     #[must_use]
     pub fn is_settled(&self) -> bool {
-        self.tabs.get(self.active).is_none_or(Tab::is_settled)
+        !self.exporting.is_busy() && self.tabs.get(self.active).is_none_or(Tab::is_settled)
     }
 
     fn set_theme(ctx: &Context, preference: ThemePreference) {

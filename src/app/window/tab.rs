@@ -10,12 +10,13 @@ use egui::{Align2, Context, FontId, Ui};
 use crate::{
     app::{
         cli::ProviderFlags,
+        export::{Held, Subject},
         shown,
-        window::{Surroundings, chat::Chat},
+        window::{Surroundings, chat::Chat, exporting::Offer},
     },
     engine::{FileSource, live::Engine},
     layout::face,
-    model::{Progress, Source as _, activity::Link},
+    model::{Progress, Reading, Source, activity::Link},
     view::{Renderer, Shown, TranscriptView, ViewCommand},
 };
 
@@ -140,6 +141,42 @@ impl Tab {
             Page::Live(chat) => Some(chat.shown()),
             Page::Failed(_) => None,
         }
+    }
+
+    /// What can be exported of it; nothing of what cannot be shown.
+    pub(super) fn offer(&self) -> Option<Offer> {
+        let offer = |subject, source: &dyn Source, view: &TranscriptView| Offer {
+            title: self.title(),
+            subject,
+            branches: Vec::new(),
+            chosen: view.selected_messages(source),
+            wants_chosen: false,
+        };
+        match &self.page {
+            Page::Open(open) => {
+                let (source, view, _) = &**open;
+                if source.failure().is_some() || source.is_empty() {
+                    return None;
+                }
+                let subject = match self.path.clone() {
+                    Some(path) => Subject::File(path),
+                    None => self.held(source.reading()?, source.format()?.name()),
+                };
+                let branches = source.branches().iter().map(|b| (Arc::clone(&b.id), b.rows));
+                Some(Offer { branches: branches.collect(), ..offer(subject, source, view) })
+            }
+            Page::Live(chat) => {
+                let source = chat.source();
+                let reading = source.reading().filter(|reading| !reading.is_empty())?;
+                Some(offer(self.held(reading, "letterpress"), source, chat.shown()))
+            }
+            Page::Failed(_) => None,
+        }
+    }
+
+    fn held(&self, reading: Arc<dyn Reading>, format: &'static str) -> Subject {
+        let title = Some(self.title());
+        Subject::Held(Held { reading, format, place: String::new(), title })
     }
 
     /// Bytes of each cache, by name.
