@@ -59,7 +59,7 @@ fn run(command: Command, general: &cli::General) -> Result<()> {
         Command::Keys(word) => print(&keys::run(&word, general)?),
         Command::Render(args) => say_written(&render::run(&args, &Letterpress)?),
         Command::Export(args) => export(args, general),
-        Command::Synth(args) => synth::run(args.into()),
+        Command::Synth(args) => synth::run(args.into(), args.format),
         Command::Profile(args) => {
             let outcome = profile::run(&args, &Letterpress)?;
             print(&outcome.text)?;
