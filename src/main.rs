@@ -1,6 +1,6 @@
 //! The `letterpress` program: reads the command line and hands over.
 
-use std::process::ExitCode;
+use std::{io::IsTerminal as _, process::ExitCode};
 
 use letterpress::app::{
     ask,
@@ -14,6 +14,7 @@ use letterpress::app::{
     providers::{self, Sources},
     render,
     secrecy::{self, Memory},
+    sessions,
     shown::Letterpress,
     synth, watch,
     window::{self, Opener, Start},
@@ -68,6 +69,15 @@ fn run(command: Command, general: &cli::General) -> Result<()> {
         Command::Watch(args) => {
             watch::run(&args, display::exists())?.map_or(Ok(()), |picture| say_written(&picture))
         }
+        Command::Sessions(args) => {
+            let list = sessions::list(args, &sessions::places(general)?)?;
+            print_or_say(&list, "letterpress: there are no sessions")
+        }
+        Command::Search(args) => {
+            let is_terminal = std::io::stdout().is_terminal();
+            let hits = sessions::search(&args, &sessions::places(general)?, is_terminal)?;
+            print_or_say(&hits, "letterpress: nothing was found")
+        }
     }
 }
 
@@ -81,6 +91,8 @@ fn memory(command: &Command) -> Memory {
         | Command::Export(_)
         | Command::Synth(_)
         | Command::Profile(_)
+        | Command::Sessions(_)
+        | Command::Search(_)
         | Command::Watch(_) => Memory::NoImage,
     }
 }
@@ -105,6 +117,14 @@ fn window(start: Start) -> Result<()> {
     }
     say("letterpress: there is no display, so the sample conversation is drawn off-screen");
     say_written(&render::demo(&Letterpress)?)
+}
+
+/// Writes a result to stdout; says on stderr when there is none.
+fn print_or_say(text: &str, none: &str) -> Result<()> {
+    if text.is_empty() {
+        say(none);
+    }
+    print(text)
 }
 
 /// Logs to stderr at a level; without one, warnings only.

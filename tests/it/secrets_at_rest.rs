@@ -73,7 +73,12 @@ impl Ground {
 
     fn places(&self) -> Places {
         let folder = self.folder.path();
-        Places { config: folder.join("config.toml"), state: folder.join("state"), home: None }
+        Places {
+            config: folder.join("config.toml"),
+            state: folder.join("state"),
+            data: folder.join("data"),
+            home: None,
+        }
     }
 
     /// As a program that was just started has them.

@@ -42,7 +42,12 @@ impl Ground {
     }
 
     fn places(&self) -> Places {
-        Places { config: self.config(), state: self.folder.path().join("state"), home: None }
+        Places {
+            config: self.config(),
+            state: self.folder.path().join("state"),
+            data: self.folder.path().join("data"),
+            home: None,
+        }
     }
 
     fn window(&self) -> Harness<'static, Window> {
