@@ -9,7 +9,9 @@ use std::{
 
 use letterpress::{
     model::record::{Kind, line::LINE_MAX},
-    store::{Access, Home, Line, Log, LogState, OpenError, StoredDraft, Sync, TRASH_MS, blob_of, replay},
+    store::{
+        Access, Home, Line, Log, LogState, OpenError, StoredDraft, Sync, TRASH_MS, blob_of, replay,
+    },
 };
 use serde_json::{Value, json};
 
@@ -56,10 +58,14 @@ fn many_who_append_at_once_keep_the_order_of_numbers() {
             }
         }
     };
-    std::thread::scope(|scope| (0..4).for_each(|who| drop(scope.spawn({
-        let log = &log;
-        move || append(log, who)
-    }))));
+    std::thread::scope(|scope| {
+        (0..4).for_each(|who| {
+            drop(scope.spawn({
+                let log = &log;
+                move || append(log, who)
+            }))
+        })
+    });
     let len = wait(log.close()).unwrap();
     let found = entries(store.replay(&id("a"), len).unwrap());
     assert_eq!(found.len(), 801);
