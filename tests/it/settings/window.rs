@@ -83,7 +83,7 @@ fn theme(harness: &Harness<'static, Window>) -> ThemePreference {
 fn what_was_chosen_in_a_window_holds_in_the_next() {
     let ground = Ground::new("# mine\n");
     let mut harness = ground.window();
-    harness.ctx.set_theme(ThemePreference::Dark);
+    harness.ctx.set_theme(ThemePreference::Light);
     harness.key_press_modifiers(Modifiers::COMMAND, Key::M);
     harness.key_press_modifiers(Modifiers::COMMAND, Key::Plus);
     let frames = governor::Settings {
@@ -99,13 +99,13 @@ fn what_was_chosen_in_a_window_holds_in_the_next() {
     drop(harness);
     let settings = Settings::read(&ground.config()).unwrap();
     assert!(ground.text().starts_with("# mine\n"), "{}", ground.text());
-    assert_eq!(settings.theme(), ThemePreference::Dark);
+    assert_eq!(settings.theme(), ThemePreference::Light);
     assert_eq!((settings.minimap(), settings.send_key()), (false, SendKey::CtrlEnter));
     assert_eq!(settings.frames(), frames);
     assert!((settings.zoom() - 1.1).abs() < 0.001, "{}", settings.zoom());
 
     let harness = ground.window();
-    assert_eq!(theme(&harness), ThemePreference::Dark);
+    assert_eq!(theme(&harness), ThemePreference::Light);
     assert!(!harness.state().view().unwrap().show_minimap);
     assert!((harness.ctx.zoom_factor() - 1.1).abs() < 0.001);
     assert_eq!(governor::settings(&harness.ctx), frames);
@@ -147,7 +147,7 @@ fn stars_are_kept_and_a_key_goes_through_them() {
         harness.key_press_modifiers(Modifiers::COMMAND | Modifiers::SHIFT, Key::M);
         until(&mut harness, expected, |harness| model(harness) == expected);
     }
-    harness.get_by_label_contains("demo · one").click();
+    harness.get_by_role_and_label(Role::Button, "demo · one (recorded)").click();
     harness.run_steps(3);
     harness.get_by_role_and_label(Role::Button, "Star for demo · two").click();
     until(&mut harness, "it is kept", |_| !ground.text().contains("two"));
