@@ -34,10 +34,8 @@ fn spellings(key: &str) -> Vec<String> {
 
 /// What of a canary stands in some bytes: the word itself, or in base64 wherever it begins.
 fn songs(bytes: &[u8]) -> Vec<String> {
-    let (text, word) = (String::from_utf8_lossy(bytes).to_lowercase(), WORD.to_lowercase());
-    let plain = text.match_indices(&word).map(|(at, _)| around(&text, at));
-    let mut found: Vec<_> = plain.collect();
     let text = String::from_utf8_lossy(bytes);
+    let mut found: Vec<_> = text.match_indices(WORD).map(|(at, _)| around(&text, at)).collect();
     for before in 0..3 {
         let encoded = STANDARD_NO_PAD.encode([&vec![b'x'; before], WORD.as_bytes()].concat());
         // The signs that depend on nothing but the word.

@@ -209,7 +209,7 @@ fn a_key_of_the_file_is_there_and_nowhere_else() {
 /// Programs that the model starts get none of the keys, though this program holds them all.
 #[test]
 fn programs_of_the_model_get_no_keys() {
-    let env = json!({"command": ["env"]}).to_string();
+    let env = json!({"command": ["printenv"]}).to_string();
     let first = vec![
         sse(),
         Act::Send(call(0, Some("execute_command"), &env)),

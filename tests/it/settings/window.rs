@@ -19,7 +19,7 @@ use letterpress::{
 };
 use tempfile::TempDir;
 
-use crate::secrets_at_rest::Shelf;
+use crate::{approval::desk::on_ground, secrets_at_rest::Shelf};
 
 struct Ground {
     folder: TempDir,
@@ -209,4 +209,30 @@ fn keys_are_kept_from_the_window_and_shown_by_state_alone() {
     assert!(file.contains("sk-window-secret-key"));
     harness.get_by_label("Remove the key of OpenAI").click();
     until(&mut harness, "it is removed", |harness| harness.query_by_label("Removed.").is_some());
+}
+
+/// Draws the settings, when pictures are asked for by the environment.
+#[test]
+fn pictures_of_every_section() {
+    let Some(folder) = std::env::var_os("LETTERPRESS_PICTURES").map(PathBuf::from) else { return };
+    let config = "[appearance]\nzoom = 1.0\nshine = 1\n[chat]\nmodel = \"large\"\nprovider = \"work\"\n\
+                  system = \"Be brief.\"\nmax_tokens = -2\nfavourites = [\"work/large\", \"ollama/qwen3\"]\n\
+                  [providers.work]\nbase_url = \"https://llm.example.com/v1\"\nkey_variable = \"WORK_KEY\"\n";
+    for (theme, name) in [(ThemePreference::Light, "light"), (ThemePreference::Dark, "dark")] {
+        let ground = Ground::new(config);
+        let mut harness = ground.window();
+        harness.ctx.set_theme(theme);
+        harness.key_press_modifiers(Modifiers::COMMAND, Key::Comma);
+        harness.run_steps(6);
+        for section in ["Appearance", "Writing", "New chats", "Keys", "Places", "Not used"] {
+            harness.get_by_role_and_label(Role::Tab, section).click();
+            harness.run_steps(12);
+            let image = on_ground(harness.render().unwrap(), &harness.ctx);
+            image.save(folder.join(format!("settings-{name}-{section}.png"))).unwrap();
+        }
+        harness.get_by_role(Role::SearchInput).type_text("key");
+        harness.run_steps(12);
+        let image = on_ground(harness.render().unwrap(), &harness.ctx);
+        image.save(folder.join(format!("settings-{name}-search.png"))).unwrap();
+    }
 }
