@@ -16,6 +16,7 @@ mod secrets;
 mod tabs;
 
 // The settings, the keys that are kept, and that none of them gets out.
+mod canary;
 mod redactor;
 mod secrets_at_rest;
 mod settings;

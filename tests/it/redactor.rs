@@ -13,6 +13,16 @@ use letterpress::{
 
 const SECRET: &str = "sk-Ab+/cd==\"é 0123456789~x";
 
+/// Percent-encoded with small digits, as some write it.
+fn small_digits(text: &str) -> String {
+    let mut pieces = text.split('%');
+    let first = pieces.next().unwrap_or_default().to_owned();
+    pieces.fold(first, |text, piece| {
+        let (digits, rest) = piece.split_at(2);
+        text + "%" + &digits.to_lowercase() + rest
+    })
+}
+
 fn redactor() -> Redactor {
     let mut redactor = Redactor::new();
     redactor.learn(SECRET);
@@ -31,7 +41,7 @@ fn every_spelling_is_taken_out() {
     let mut spellings = vec![
         SECRET.to_owned(),
         query.clone(),
-        query.to_lowercase().replace("%c3%a9", "%c3%a9").replace("sk-ab", "sk-Ab"),
+        small_digits(&query),
         json.trim_matches('"').to_owned(),
         json.replace('/', "\\/"),
         format!("{SECRET:?}"),

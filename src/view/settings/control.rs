@@ -72,7 +72,7 @@ impl SettingsView {
             true => TextEdit::multiline(&mut text).desired_rows(3),
             false => TextEdit::singleline(&mut text),
         };
-        let width = if is_long { f32::INFINITY } else { CONTROL_WIDTH - 20.0 };
+        let width = if is_long { f32::INFINITY } else { CONTROL_WIDTH };
         let edit = edit.hint_text(hint).margin(Margin::symmetric(10, 6)).desired_width(width);
         let response = ui.add(edit);
         label(&response, row, Role::TextInput, Some(&text));
@@ -157,7 +157,7 @@ fn number_ui(
     } else {
         drag = drag.fixed_decimals(0);
     }
-    let shown = ui.with_layout(egui::Layout::right_to_left(egui::Align::Center), |ui| {
+    let shown = from_right(ui, |ui| {
         let more = step_button(ui, row, "more", "+").then_some(step);
         let less = step_button(ui, row, "less", "−").then_some(-step);
         let response = ui.add_sized(vec2(84.0, 28.0), drag);
@@ -168,7 +168,7 @@ fn number_ui(
         });
         (more.or(less), response)
     });
-    let (stepped, response) = shown.inner;
+    let (stepped, response) = shown;
     let stepped = stepped.map(|by| (((now + by) / step).round() * step).clamp(from, to));
     if response.dragged() {
         *draft = Some(number);
@@ -203,15 +203,22 @@ fn list_ui(ui: &mut Ui, entries: &[Arc<str>], palette: &Palette) -> Option<Arc<s
     gone
 }
 
+/// A line that begins at the right edge, as high as a button.
+pub(super) fn from_right<T>(ui: &mut Ui, add: impl FnOnce(&mut Ui) -> T) -> T {
+    let size = vec2(ui.available_width(), 28.0);
+    let layout = egui::Layout::right_to_left(egui::Align::Center);
+    ui.allocate_ui_with_layout(size, layout, add).inner
+}
+
 fn fact_ui(ui: &mut Ui, row: &Row, words: &str, copies: bool, palette: &Palette) {
-    ui.with_layout(egui::Layout::right_to_left(egui::Align::Min), |ui| {
-        if copies && icon_button(ui, icon::COPY, &format!("Copy {}", row.name), palette) {
-            ui.copy_text(words.to_owned());
-        }
-        ui.with_layout(egui::Layout::top_down(egui::Align::Max), |ui| {
-            let text = caption(words, palette.dim);
-            let text = Label::new(text).wrap().halign(egui::Align::Max).selectable(true);
-            ui.add(text).on_hover_text(words);
+    let text = caption(words, palette.dim);
+    let text = Label::new(text).wrap().halign(egui::Align::Max).selectable(true);
+    ui.add(text);
+    if copies {
+        from_right(ui, |ui| {
+            if icon_button(ui, icon::COPY, &format!("Copy {}", row.name), palette) {
+                ui.copy_text(words.to_owned());
+            }
         });
-    });
+    }
 }

@@ -4,6 +4,7 @@ use std::{fmt, sync::Arc};
 
 use egui::{Button, Label, Margin, RichText, Role, TextEdit, Ui, WidgetInfo};
 
+use super::control::from_right;
 use super::{CONTROL_WIDTH, Keep, Row, SecretState, SettingsView, SettingsWish, Typed, caption};
 use crate::layout::Palette;
 
@@ -56,7 +57,7 @@ impl SettingsView {
         palette: &Palette,
         wishes: &mut Vec<SettingsWish>,
     ) {
-        ui.with_layout(egui::Layout::right_to_left(egui::Align::Center), |ui| {
+        from_right(ui, |ui| {
             let button = |ui: &mut Ui, words: &str| {
                 let response = ui.add(Button::new(words));
                 response.widget_info(|| {
@@ -95,7 +96,7 @@ fn typing_ui(
     palette: &Palette,
 ) -> Option<Option<Keep>> {
     let field = TextEdit::singleline(&mut typing.text).password(true).hint_text("Paste the key");
-    let field = field.margin(Margin::symmetric(10, 6)).desired_width(CONTROL_WIDTH - 20.0);
+    let field = field.margin(Margin::symmetric(10, 6)).desired_width(CONTROL_WIDTH);
     let response = ui.add(field);
     let dots = "•".repeat(typing.text.chars().count());
     response.widget_info(|| {

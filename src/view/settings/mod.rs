@@ -214,10 +214,12 @@ impl SettingsView {
             self.body_ui(ui, sections, palette, &mut wishes);
             is_done
         });
-        if modal.inner || (modal.should_close() && self.secret.is_none()) {
-            self.toggle();
-        } else if modal.should_close() {
+        // Asking takes the key: Escape leaves the field first.
+        let leaves = modal.should_close();
+        if leaves && self.secret.is_some() {
             self.secret = None;
+        } else if leaves || modal.inner {
+            self.toggle();
         }
         wishes
     }
@@ -262,11 +264,11 @@ impl SettingsView {
         let mut rows = rect;
         if is_wide {
             let list = rect.with_max_x(rect.left() + SECTIONS_WIDTH);
-            rows = rect.with_min_x(rect.left() + SECTIONS_WIDTH + 22.0);
+            rows = rect.with_min_x(rect.left() + SECTIONS_WIDTH + 28.0);
             ui.scope_builder(UiBuilder::new().max_rect(list), |ui| {
                 self.sections_ui(ui, sections, is_searching, palette);
             });
-            let x = rect.left() + SECTIONS_WIDTH + 10.0;
+            let x = rect.left() + SECTIONS_WIDTH + 13.0;
             ui.painter().vline(x, rect.y_range(), hairline(ui, palette));
         }
         ui.scope_builder(UiBuilder::new().max_rect(rows), |ui| {
@@ -371,7 +373,7 @@ impl SettingsView {
             let bottom = words.response.rect.bottom().max(control.response.rect.bottom());
             ui.advance_cursor_after_rect(rect.with_max_y(bottom));
         }
-        ui.add_space(6.0);
+        ui.add_space(3.0);
     }
 }
 
@@ -386,6 +388,7 @@ fn words_ui(ui: &mut Ui, row: &Row, palette: &Palette, wishes: &mut Vec<Settings
         return;
     }
     ui.horizontal(|ui| {
+        ui.set_max_height(18.0);
         ui.add(Label::new(caption(&row.origin, palette.faint)).truncate());
         if row.can_reset {
             let words = format!("Reset {}", row.name);

@@ -82,6 +82,7 @@ fn wishes(harness: &mut Harness<'static, Desk>) -> Vec<SettingsWish> {
 #[test]
 fn what_is_pressed_comes_back_as_wishes() {
     let mut harness = harness();
+    picture(&mut harness, "settings-rows");
     harness.get_by_role_and_label(Role::CheckBox, "Map").click();
     let set = |id: &str, chosen| SettingsWish::Set(id.into(), chosen);
     assert_eq!(wishes(&mut harness), [set("switch", Chosen::Switch(false))]);
@@ -136,12 +137,14 @@ fn a_key_is_typed_unseen_and_goes_where_the_user_says() {
     let mut harness = harness();
     harness.get_by_role_and_label(Role::Tab, "Keys").click();
     harness.run_steps(3);
+    picture(&mut harness, "settings-keys");
     assert!(harness.query_by_label("Remove the key of Gamma").is_none(), "it is not ours");
     harness.get_by_label("Remove the key of Beta").click();
     assert_eq!(wishes(&mut harness), [SettingsWish::Forget("key.b".into())]);
 
     harness.get_by_label("Set the key of Alpha").click();
     harness.run_steps(3);
+    picture(&mut harness, "settings-key-typed");
     let field = || (Role::PasswordInput, "Key of Alpha");
     harness.get_by_role_and_label(field().0, field().1).type_text("sk-typed-secret");
     harness.run_steps(3);
@@ -162,4 +165,10 @@ fn a_key_is_typed_unseen_and_goes_where_the_user_says() {
     harness.key_press(Key::Escape);
     harness.run_steps(3);
     assert!(!harness.state().view.is_open());
+}
+
+fn picture(harness: &mut Harness<'static, Desk>, name: &str) {
+    let Some(folder) = std::env::var_os("LETTERPRESS_PICTURES") else { return };
+    let path = std::path::PathBuf::from(folder).join(format!("{name}.png"));
+    harness.render().unwrap().save(path).unwrap();
 }

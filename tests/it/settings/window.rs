@@ -19,7 +19,7 @@ use letterpress::{
 };
 use tempfile::TempDir;
 
-use crate::secrets_at_rest::Shelf;
+use crate::{approval::desk::on_ground, secrets_at_rest::Shelf};
 
 struct Ground {
     folder: TempDir,
@@ -88,7 +88,7 @@ fn theme(harness: &Harness<'static, Window>) -> ThemePreference {
 fn what_was_chosen_in_a_window_holds_in_the_next() {
     let ground = Ground::new("# mine\n");
     let mut harness = ground.window();
-    harness.ctx.set_theme(ThemePreference::Dark);
+    harness.ctx.set_theme(ThemePreference::Light);
     harness.key_press_modifiers(Modifiers::COMMAND, Key::M);
     harness.key_press_modifiers(Modifiers::COMMAND, Key::Plus);
     let frames = governor::Settings {
@@ -104,13 +104,13 @@ fn what_was_chosen_in_a_window_holds_in_the_next() {
     drop(harness);
     let settings = Settings::read(&ground.config()).unwrap();
     assert!(ground.text().starts_with("# mine\n"), "{}", ground.text());
-    assert_eq!(settings.theme(), ThemePreference::Dark);
+    assert_eq!(settings.theme(), ThemePreference::Light);
     assert_eq!((settings.minimap(), settings.send_key()), (false, SendKey::CtrlEnter));
     assert_eq!(settings.frames(), frames);
     assert!((settings.zoom() - 1.1).abs() < 0.001, "{}", settings.zoom());
 
     let harness = ground.window();
-    assert_eq!(theme(&harness), ThemePreference::Dark);
+    assert_eq!(theme(&harness), ThemePreference::Light);
     assert!(!harness.state().view().unwrap().show_minimap);
     assert!((harness.ctx.zoom_factor() - 1.1).abs() < 0.001);
     assert_eq!(governor::settings(&harness.ctx), frames);
@@ -152,7 +152,7 @@ fn stars_are_kept_and_a_key_goes_through_them() {
         harness.key_press_modifiers(Modifiers::COMMAND | Modifiers::SHIFT, Key::M);
         until(&mut harness, expected, |harness| model(harness) == expected);
     }
-    harness.get_by_label_contains("demo · one").click();
+    harness.get_by_role_and_label(Role::Button, "demo · one (recorded)").click();
     harness.run_steps(3);
     harness.get_by_role_and_label(Role::Button, "Star for demo · two").click();
     until(&mut harness, "it is kept", |_| !ground.text().contains("two"));
@@ -214,4 +214,30 @@ fn keys_are_kept_from_the_window_and_shown_by_state_alone() {
     assert!(file.contains("sk-window-secret-key"));
     harness.get_by_label("Remove the key of OpenAI").click();
     until(&mut harness, "it is removed", |harness| harness.query_by_label("Removed.").is_some());
+}
+
+/// Draws the settings, when pictures are asked for by the environment.
+#[test]
+fn pictures_of_every_section() {
+    let Some(folder) = std::env::var_os("LETTERPRESS_PICTURES").map(PathBuf::from) else { return };
+    let config = "[appearance]\nzoom = 1.0\nshine = 1\n[chat]\nmodel = \"large\"\nprovider = \"work\"\n\
+                  system = \"Be brief.\"\nmax_tokens = -2\nfavourites = [\"work/large\", \"ollama/qwen3\"]\n\
+                  [providers.work]\nbase_url = \"https://llm.example.com/v1\"\nkey_variable = \"WORK_KEY\"\n";
+    for (theme, name) in [(ThemePreference::Light, "light"), (ThemePreference::Dark, "dark")] {
+        let ground = Ground::new(config);
+        let mut harness = ground.window();
+        harness.ctx.set_theme(theme);
+        harness.key_press_modifiers(Modifiers::COMMAND, Key::Comma);
+        harness.run_steps(6);
+        for section in ["Appearance", "Writing", "New chats", "Keys", "Places", "Not used"] {
+            harness.get_by_role_and_label(Role::Tab, section).click();
+            harness.run_steps(12);
+            let image = on_ground(harness.render().unwrap(), &harness.ctx);
+            image.save(folder.join(format!("settings-{name}-{section}.png"))).unwrap();
+        }
+        harness.get_by_role(Role::SearchInput).type_text("key");
+        harness.run_steps(12);
+        let image = on_ground(harness.render().unwrap(), &harness.ctx);
+        image.save(folder.join(format!("settings-{name}-search.png"))).unwrap();
+    }
 }

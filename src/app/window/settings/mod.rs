@@ -98,6 +98,10 @@ impl Window {
         let settings = live.settings();
         let taken = (version, self.next_tab, Arc::clone(&settings));
         let before = self.settings.taken.replace(taken).map(|(.., before)| before);
+        if before.is_none() {
+            // Whoever made the context may have set it up after the window was made.
+            self.settings.shown = Shown::of_context(ctx);
+        }
         let shown = Shown::of(&settings, before.as_deref(), &self.settings.shown);
         self.apply(ctx, &shown);
         if before.is_some_and(|before| before.providers != settings.providers) {
