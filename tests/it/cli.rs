@@ -2,8 +2,8 @@
 
 use letterpress::app::{
     cli::{
-        self, At, Command, Expand, KeyWord, LogLevel, Renderer, Renderers, Scenario, Sessions, Stop,
-        Theme,
+        self, At, Command, Expand, KeyWord, LogLevel, Renderer, Renderers, Scenario, Sessions,
+        Stop, Theme,
     },
     export::{self, Format},
 };
