@@ -228,6 +228,19 @@ async fn nearby(http: &Http, sources: &Sources) -> Vec<LocalServer> {
     live::local_servers(http, endpoints, NEARBY).await
 }
 
+/// Those that can be named at once: their key stands in the environment, or they need none.
+/// Nobody is asked, not even the keyring.
+#[must_use]
+pub fn at_hand(sources: &Sources) -> Vec<(Arc<str>, Provider)> {
+    let is_at_hand = |candidate: &Candidate| {
+        matches!(candidate.origin, KeyOrigin::Variable(_)) || candidate.is_near
+    };
+    let candidates = sources.candidates().into_iter().filter(is_at_hand);
+    let endpoint = |candidate: Candidate| sources.endpoint(&candidate).ok();
+    let provider = |one: Endpoint| (Arc::clone(&one.name), Provider::Endpoint(Arc::new(one)));
+    candidates.filter_map(endpoint).map(provider).collect()
+}
+
 /// Everybody who could answer, with the models they list: providers that have a key or were
 /// named, and servers nearby. One that does not list its models has none of them.
 pub async fn offers(http: &Http, sources: &Sources) -> Vec<(Arc<str>, Provider, Vec<Arc<str>>)> {

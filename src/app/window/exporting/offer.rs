@@ -25,6 +25,11 @@ pub(in crate::app::window) struct Offer {
 const NAME_MAX: usize = 60;
 
 impl Offer {
+    /// All of a conversation.
+    pub(in crate::app::window) fn whole(title: String, subject: Subject) -> Self {
+        Self { title, subject, branches: Vec::new(), chosen: BTreeSet::new(), wants_chosen: false }
+    }
+
     /// A name for the file, made of the title.
     pub(super) fn file_name(&self, format: Format) -> String {
         let is_plain = |c: char| c.is_alphanumeric() || matches!(c, ' ' | '-' | '_');
