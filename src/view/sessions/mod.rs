@@ -4,7 +4,6 @@
 //! else, so ten thousand sessions cost what twenty do; what depends on all of them is worked
 //! out when they change, not in each frame.
 
-mod data;
 mod fuzzy;
 mod list;
 mod marks;
@@ -17,8 +16,12 @@ mod switch;
 mod switch_row;
 mod words;
 
+pub use crate::store::{
+    SessionId,
+    catalog::{Found, Listed},
+};
+
 pub use self::{
-    data::{Found, Listed, SessionId},
     fuzzy::{Meant, meant},
     list::{ListWish, Loose, SessionList, Shown, State},
     marks::{Mark, Marks},

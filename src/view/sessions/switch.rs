@@ -260,7 +260,8 @@ impl QuickSwitch {
         let (id, at) = match item {
             Item::Title(listed, _) => (listed.id.clone(), None),
             Item::Hit(found) => {
-                (found.session.clone(), Some((found.message, self.query.trim().to_owned())))
+                let at = found.message.map(|message| (message, self.query.trim().to_owned()));
+                (found.session.clone(), at)
             }
             Item::More => {
                 self.limit = HITS[1];
@@ -272,6 +273,7 @@ impl QuickSwitch {
 
     fn field_ui(&mut self, ui: &mut Ui, palette: &Palette) {
         ui.horizontal(|ui| {
+            ui.set_height(46.0);
             ui.add_space(14.0);
             let sign = RichText::new(icon::MAGNIFYING_GLASS.to_string()).font(row::icon_font(17.0));
             ui.label(sign.color(palette.faint));
@@ -280,7 +282,7 @@ impl QuickSwitch {
                 .id(id)
                 .frame(Frame::NONE)
                 .font(FontId::new(face::TEXT_SIZE, face::TEXT))
-                .margin(Margin::symmetric(2, 12))
+                .margin(Margin::symmetric(2, 0))
                 .char_limit(QUERY_MAX)
                 .desired_width(f32::INFINITY)
                 .event_filter(EventFilter {

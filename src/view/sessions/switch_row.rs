@@ -97,7 +97,12 @@ pub(super) fn hit_ui(
     );
     row::elided(ui, &title, room, shown.palette.text);
     let mut job = snippet(found, shown);
-    job.wrap = TextWrapping { max_rows: 2, ..TextWrapping::truncate_at_width(rect.width() - 24.0) };
+    job.wrap = TextWrapping {
+        max_width: rect.width() - 24.0,
+        max_rows: 2,
+        break_anywhere: false,
+        overflow_character: Some('…'),
+    };
     let galley = ui.ctx().fonts_mut(|fonts| fonts.layout_job(job));
     ui.painter().galley(
         egui::pos2(rect.left() + 12.0, top.bottom() + 1.0),

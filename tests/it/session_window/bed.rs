@@ -110,7 +110,7 @@ pub(super) fn picture(desk: &mut Desk, name: &str) {
 pub(super) fn session(id: &str, title: &str, age: i64) -> Listed {
     let updated_ms = NOW.unix_ms - age;
     Listed {
-        id: SessionId(id.into()),
+        id: SessionId::new(id).unwrap(),
         title: title.into(),
         created_ms: updated_ms - HOUR,
         updated_ms,
@@ -148,7 +148,7 @@ pub(super) fn marks() -> Marks {
     let mark = |is_active, is_busy, asks| Mark { is_active, is_busy, asks };
     [("a", mark(true, true, false)), ("c", mark(false, true, true)), ("d", Mark::default())]
         .into_iter()
-        .map(|(id, mark)| (SessionId(id.into()), mark))
+        .map(|(id, mark)| (SessionId::new(id).unwrap(), mark))
         .collect()
 }
 
@@ -161,9 +161,9 @@ pub(super) fn hits(query: &str) -> Hits {
     let snippet = "…a torn line is kept in a file of its own, and the log is cut back to the last whole record; recovery never deletes…";
     let at = snippet.find("torn line").unwrap();
     let found = |session: &str, title: &str| Found {
-        session: SessionId(session.into()),
+        session: SessionId::new(session).unwrap(),
         title: title.into(),
-        message: MessageId(77),
+        message: Some(MessageId(77)),
         snippet: snippet.into(),
         ranges: vec![at..at + 9],
     };

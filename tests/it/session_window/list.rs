@@ -17,7 +17,7 @@ fn row<'a>(desk: &'a Desk, title: &'a str) -> egui_kittest::Node<'a> {
 }
 
 fn id(name: &str) -> SessionId {
-    SessionId(name.into())
+    SessionId::new(name).unwrap()
 }
 
 fn wishes(desk: &mut Desk) -> Vec<ListWish> {

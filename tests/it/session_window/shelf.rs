@@ -9,7 +9,7 @@ fn told(listed: &[Listed], shelf: Shelf, filter: &str) -> Vec<String> {
     let lines = Lines::of(listed, shelf, filter, NOW);
     let told = (0..lines.len()).filter_map(|at| lines.get(at)).map(|(line, _)| match line {
         Line::Caption(group) => group.words(),
-        Line::Session(index) => listed[index].id.0.to_string(),
+        Line::Session(index) => listed[index].id.as_str().to_owned(),
     });
     told.collect()
 }
@@ -95,8 +95,10 @@ fn what_is_visible_is_found_without_looking_at_the_rest() {
 fn steps_pass_over_captions_and_stop_at_the_ends() {
     let listed = some();
     let lines = Lines::of(&listed, Shelf::Current, "", NOW);
-    let id = |step: Option<(usize, usize)>| step.map(|(_, index)| listed[index].id.0.to_string());
-    let line = |name: &str| lines.find(listed.iter().position(|one| &*one.id.0 == name).unwrap());
+    let id =
+        |step: Option<(usize, usize)>| step.map(|(_, index)| listed[index].id.as_str().to_owned());
+    let line =
+        |name: &str| lines.find(listed.iter().position(|one| one.id.as_str() == name).unwrap());
     assert_eq!(id(lines.step(None, 1)).as_deref(), Some("p"));
     assert_eq!(id(lines.step(None, -1)).as_deref(), Some("h"));
     assert_eq!(id(lines.step(line("c"), 1)).as_deref(), Some("d"));

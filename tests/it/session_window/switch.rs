@@ -33,7 +33,7 @@ fn wishes(desk: &mut Desk) -> Vec<SwitchWish> {
 
 fn open(id: &str, at: Option<(u64, &str)>, in_new_tab: bool) -> SwitchWish {
     let at = at.map(|(message, words)| (MessageId(message), words.to_owned()));
-    SwitchWish::Open { id: SessionId(id.into()), at, in_new_tab }
+    SwitchWish::Open { id: SessionId::new(id).unwrap(), at, in_new_tab }
 }
 
 #[test]
