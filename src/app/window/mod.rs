@@ -8,6 +8,7 @@ mod dialogs;
 mod exporting;
 mod gauges;
 mod goal;
+mod importing;
 mod questions;
 mod recall;
 mod sessions;
@@ -29,8 +30,8 @@ use egui::{
 };
 
 use self::{
-    announce::Announcer, desk::Desk, dialogs::Dialogs, exporting::Exporting, questions::Badge,
-    tab::Tab,
+    announce::Announcer, desk::Desk, dialogs::Dialogs, exporting::Exporting, importing::Importing,
+    questions::Badge, tab::Tab,
 };
 pub use self::{
     announce::{Notice, Post},
@@ -142,6 +143,7 @@ pub struct Window {
     active: usize,
     dialogs: Dialogs,
     exporting: Exporting,
+    importing: Importing,
     sidebar: bool,
     next_tab: u64,
     around: Surroundings,
@@ -184,6 +186,7 @@ impl Window {
             active: 0,
             dialogs: Dialogs::default(),
             exporting: Exporting::default(),
+            importing: Importing::default(),
             sidebar: true,
             next_tab: 0,
             around: Surroundings { pace, opener, announcer, workspace, sources },
@@ -330,6 +333,7 @@ impl Window {
         self.dropped(ui.ctx());
         self.keys(ui);
         self.tend(ui);
+        self.take_imported(ui.ctx());
         self.questions(ui);
         if self.sidebar {
             self.sidebar_ui(ui);
@@ -362,6 +366,7 @@ impl Window {
     }
 
     fn page_ui(&mut self, ui: &mut Ui) {
+        self.continue_ui(ui);
         let Some(tab) = self.tabs.get_mut(self.active) else {
             return chrome::empty_ui(ui, &mut self.dialogs);
         };
@@ -510,7 +515,9 @@ impl Window {
     /// True when nothing that changes the picture is still on its way.
     #[must_use]
     pub fn is_settled(&self) -> bool {
-        !self.exporting.is_busy() && self.tabs.get(self.active).is_none_or(Tab::is_settled)
+        !self.exporting.is_busy()
+            && !self.importing.is_busy()
+            && self.tabs.get(self.active).is_none_or(Tab::is_settled)
     }
 
     fn set_theme(ctx: &Context, preference: ThemePreference) {

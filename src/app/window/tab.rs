@@ -18,6 +18,7 @@ use crate::{
     layout::face,
     model::{Progress, Reading, Source, activity::Link},
     store::{SessionId, Store, catalog::Catalog},
+    transcript::Format,
     view::{Renderer, Shown, TranscriptView, ViewCommand},
 };
 
@@ -245,15 +246,33 @@ impl Tab {
             }
             Page::Live(chat) => {
                 let source = chat.source();
-                let reading = source.reading().filter(|reading| !reading.is_empty())?;
-                Some(offer(self.held(reading, "letterpress"), source, chat.shown()))
+                // What stands before what is in memory is in the log, and so is the rest.
+                let subject = match &chat.snapshot().base {
+                    Some(base) => Subject::File(base.path.clone()),
+                    None => {
+                        let reading = source.reading().filter(|reading| !reading.is_empty())?;
+                        self.held(reading, "letterpress")
+                    }
+                };
+                Some(offer(subject, source, chat.shown()))
             }
             Page::Stored(stored) => {
-                let subject = Subject::File(stored.source.path().to_owned());
-                Some(offer(subject, &stored.source, &stored.view))
+                let path = stored.source.path().to_owned();
+                Some(offer(Subject::File(path), &stored.source, &stored.view))
             }
             Page::Failed(_) => None,
         }
+    }
+
+    /// The program that wrote the transcript of this tab, when it is another one's file.
+    pub(super) fn foreign_format(&self) -> Option<&'static str> {
+        let Page::Open(open) = &self.page else { return None };
+        let is_there = self.path.is_some() && !open.0.is_empty() && open.0.failure().is_none();
+        open.0.format().filter(|_| is_there).map(|format| match format {
+            Format::Pi => "pi",
+            Format::ClaudeCode => "Claude Code",
+            Format::Letterpress => "Letterpress",
+        })
     }
 
     fn held(&self, reading: Arc<dyn Reading>, format: &'static str) -> Subject {
