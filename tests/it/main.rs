@@ -47,6 +47,7 @@ mod tool_calls;
 
 // The view: look, pictures, links, the windows.
 mod approval;
+mod branches;
 mod chat;
 mod find;
 mod governor;

@@ -1,0 +1,1 @@
+//! The window with its engine, answered by the demo and by a server.
