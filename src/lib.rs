@@ -37,6 +37,7 @@
 //! | 1 | [`markdown`] | text → blocks: hygiene, sealed blocks and an open tail (pure) |
 //! | 1 | [`markup`] | terminal colours, tool tags, think tags (pure) |
 //! | 1 | [`tools`] | what a model may do: specs, policy, files, commands, pages, servers |
+//! | 1 | [`store`] | our sessions on the disk: logs, drafts, locks, recovery; faults come through [`store::Disk`] |
 //! | 1 | [`transcript`] | other applications' files: sniffed, indexed, read on demand, growing |
 //! | 0 | [`model`] | ids, messages, blocks, tool-call states, rows (pure) |
 //! | 0 | [`perf`] | the clock, scopes, frames, reasons for them, memory, power |
@@ -99,6 +100,7 @@ pub mod perf;
 
 pub mod markdown;
 pub mod markup;
+pub mod store;
 pub mod tools;
 pub mod transcript;
 pub mod wire;

@@ -1,5 +1,8 @@
 //! The one task that changes a conversation.
 
+mod branches;
+pub(super) mod keeping;
+mod prompts;
 mod queue;
 mod turn;
 
@@ -7,19 +10,21 @@ use std::{collections::VecDeque, sync::Arc, time::Instant};
 
 use tokio::{sync::mpsc::Receiver, time::Instant as TokioInstant};
 
-use self::queue::{Changed, Moment, Queue};
-use super::{Shared, arrival::Arrival, publish::Publisher, talk::Talk, workbench::Workbench};
+use self::{
+    keeping::Keeper,
+    queue::{Moment, Queue},
+};
+use super::{
+    Shared, arrival::Arrival, ledger, publish::Publisher, talk::Talk, workbench::Workbench,
+};
 use crate::{
     model::{
-        ApprovalId, Attachment, Command, Decision, Delivery, Draft, Entry, Fate, Keeping,
-        NoticeKind, Phase, QueueChange, Receipt, Refusal, Settings, Snapshot, Usage,
+        ApprovalId, Attachment, Command, Decision, Delivery, Draft, Entry, NoticeKind, Phase,
+        Receipt, Settings, Snapshot, Usage,
         stream::{EndState, RateWindow, StreamWarning},
     },
     presenter::Feedback,
 };
-
-/// Fates that are remembered.
-const RECEIPTS: usize = 32;
 
 /// The one task that changes a conversation.
 #[derive(Debug)]
@@ -28,6 +33,7 @@ pub(super) struct Actor {
     commands: Receiver<Command>,
     publisher: Publisher,
     talk: Talk,
+    keeper: Keeper,
     arrival: Arrival,
     /// What runs the calls of this conversation.
     bench: Option<Arc<dyn Workbench>>,
@@ -72,18 +78,21 @@ impl Actor {
         publisher: Publisher,
         settings: Settings,
         bench: Option<Arc<dyn Workbench>>,
+        keeper: Keeper,
     ) -> Self {
         let mut arrival = Arrival::new(shared.limits.frame);
         if bench.is_some() {
             arrival.expect_checkpoint();
         }
+        arrival.waits_for_the_log = keeper.writes();
         let workspace = bench.as_ref().and_then(|bench| bench.place());
         let is_demo = shared.provider(&settings.provider).is_some_and(|p| p.is_demo());
         let actor = Self {
             shared,
             commands,
             publisher,
-            talk: Talk::new(),
+            talk: Talk::default(),
+            keeper,
             arrival,
             bench,
             beside: Vec::new(),
@@ -102,29 +111,27 @@ impl Actor {
         actor
     }
 
-    /// Takes commands until nobody can send any more.
+    /// Takes commands until nobody can send any more, and lets the log go.
     pub(super) async fn run(mut self) {
-        loop {
-            let command = match self.next.take() {
-                Some(command) => command,
-                None => match self.commands.recv().await {
-                    Some(command) => command,
-                    None => return,
-                },
-            };
-            let command = match command {
-                Command::Restore { checkpoint } => {
-                    self.restore(&checkpoint).await;
-                    continue;
+        self.load().await;
+        self.work().await;
+        self.keeper.close().await;
+    }
+
+    async fn work(&mut self) {
+        while let Some(command) = self.next_command().await {
+            let mut begins = self.take_idle(command).await;
+            loop {
+                match begins {
+                    Err(Stop::Abandoned) => return,
+                    Err(Stop::Wanted) | Ok(false) => break,
+                    Ok(true) => {}
                 }
-                other => other,
-            };
-            let mut is_due = self.take_idle(command);
-            while is_due {
-                if self.turn().await == Some(Stop::Abandoned) {
-                    return;
-                }
-                is_due = self.next.is_none() && self.take_queued(Moment::Over);
+                begins = match self.turn().await {
+                    Some(Stop::Abandoned) => return,
+                    Some(Stop::Wanted) | None if self.next.is_some() => Ok(false),
+                    Some(Stop::Wanted) | None => self.take_queued(Moment::Over).await,
+                };
             }
             if self.next.is_none() && self.phase.is_busy() {
                 self.phase = Phase::Idle;
@@ -133,18 +140,41 @@ impl Actor {
         }
     }
 
+    async fn next_command(&mut self) -> Option<Command> {
+        loop {
+            if let Some(next) = self.next.take() {
+                return Some(next);
+            }
+            tokio::select! {
+                biased;
+                command = self.commands.recv() => return command,
+                () = ledger::step(&mut self.keeper.ledger) => self.after_step(),
+            }
+        }
+    }
+
     /// Takes a command while nothing goes on. True when a turn begins.
-    fn take_idle(&mut self, command: Command) -> bool {
+    async fn take_idle(&mut self, command: Command) -> Result<bool, Stop> {
         let begins = match command {
             Command::Send(draft) | Command::Steer(draft) => {
                 self.queue.resume();
-                self.accept(&Arc::new(draft))
+                self.accept(&Arc::new(draft), None).await?
             }
-            Command::EditLast(draft) => self.edit(&Arc::new(draft)),
-            Command::Retry => self.forget_reply(),
+            Command::EditLast(draft) => self.edit_last(&Arc::new(draft)).await?,
+            Command::Edit { message, draft } => self.edit(message, &Arc::new(draft)).await?,
+            Command::Retry => self.retry(),
+            Command::Regenerate { message } => self.regenerate(message),
+            Command::Choose { message } => {
+                self.choose(message).await?;
+                false
+            }
+            Command::Restore { checkpoint } => {
+                self.restore(&checkpoint).await?;
+                false
+            }
             Command::Queue(change) => {
                 self.change_queue(change);
-                self.take_queued(Moment::Over)
+                self.take_queued(Moment::Over).await?
             }
             Command::Stop | Command::Decide { .. } | Command::StopCall { .. } => false,
             other => {
@@ -153,7 +183,7 @@ impl Actor {
             }
         };
         self.publish();
-        begins
+        Ok(begins)
     }
 
     /// Takes a command in the middle of a turn.
@@ -170,7 +200,13 @@ impl Actor {
                 self.next = Some(Command::Restore { checkpoint });
                 return Turn::Stops(Stop::Wanted);
             }
-            Some(command @ (Command::Retry | Command::EditLast(_))) => {
+            Some(
+                command @ (Command::Retry
+                | Command::EditLast(_)
+                | Command::Edit { .. }
+                | Command::Regenerate { .. }
+                | Command::Choose { .. }),
+            ) => {
                 self.next = Some(command);
                 return Turn::Stops(Stop::Wanted);
             }
@@ -232,7 +268,7 @@ impl Actor {
 
     /// Takes the files back to a checkpoint, and says what was done. It goes on to its end,
     /// which git keeps near.
-    async fn restore(&mut self, checkpoint: &str) {
+    async fn restore(&mut self, checkpoint: &str) -> Result<(), Stop> {
         let restoring = self.bench.as_ref().and_then(|bench| bench.restore(checkpoint));
         self.phase = Phase::Working { since: now() };
         self.publish();
@@ -247,89 +283,9 @@ impl Actor {
             }
             Err(why) => (NoticeKind::Error, format!("The files were not taken back: {why}.")),
         };
-        self.talk.push_notice(kind, &words, (self.shared.clock)());
+        self.say(kind, &words).await?;
         self.phase = Phase::Idle;
-        self.publish();
-    }
-
-    fn accept(&mut self, draft: &Arc<Draft>) -> bool {
-        let refusal = self.refusal(draft);
-        match refusal {
-            Some(refusal) => self.refuse(draft, refusal),
-            None => {
-                let id = self.talk.push_prompt(draft, (self.shared.clock)());
-                self.tell(draft, Fate::Accepted(id));
-                // From here on it will be answered: no snapshot says that nothing goes on.
-                self.phase = Phase::Waiting { since: now() };
-            }
-        }
-        refusal.is_none()
-    }
-
-    fn refusal(&self, draft: &Draft) -> Option<Refusal> {
-        let is_known = self.shared.provider(&self.settings.provider).is_some();
-        if draft.is_blank() {
-            Some(Refusal::Blank)
-        } else {
-            (!is_known).then_some(Refusal::UnknownProvider)
-        }
-    }
-
-    fn edit(&mut self, draft: &Arc<Draft>) -> bool {
-        if let Some(refusal) = self.refusal(draft) {
-            self.refuse(draft, refusal);
-            return false;
-        }
-        if let Some(place) = self.talk.last_prompt() {
-            self.talk.cut(place);
-        }
-        self.accept(draft)
-    }
-
-    /// Puts aside what answered the last prompt. True when there is a prompt.
-    fn forget_reply(&mut self) -> bool {
-        let Some(place) = self.talk.last_prompt() else { return false };
-        self.talk.cut(place + 1);
-        self.phase = Phase::Waiting { since: now() };
-        true
-    }
-
-    fn enqueue(&mut self, draft: Arc<Draft>, delivery: Delivery) {
-        let waits = match self.refusal(&draft) {
-            Some(refusal) => Err(refusal),
-            None => self.queue.push(Arc::clone(&draft), delivery),
-        };
-        match waits {
-            Err(refusal) => self.refuse(&draft, refusal),
-            Ok(()) => self.tell(&draft, Fate::Queued),
-        }
-    }
-
-    fn change_queue(&mut self, change: QueueChange) {
-        match self.queue.change(change) {
-            Changed::Nothing => {}
-            Changed::Back(draft, refusal) => self.refuse(&draft, refusal),
-            Changed::Waits(draft) => self.tell(&draft, Fate::Queued),
-        }
-    }
-
-    /// Says what waited. True if there was anything.
-    fn take_queued(&mut self, moment: Moment) -> bool {
-        let due = self.queue.take(moment);
-        let said = due.iter().filter(|draft| self.accept(draft)).count();
-        self.publish();
-        said > 0
-    }
-
-    fn refuse(&mut self, draft: &Arc<Draft>, refusal: Refusal) {
-        self.tell(draft, Fate::Refused(refusal, Arc::clone(draft)));
-    }
-
-    fn tell(&mut self, draft: &Draft, fate: Fate) {
-        if self.receipts.len() >= RECEIPTS {
-            self.receipts.pop_front();
-        }
-        self.receipts.push_back(Receipt { ticket: draft.ticket, fate });
+        Ok(())
     }
 
     fn set(&mut self, command: Command) {
@@ -358,8 +314,9 @@ impl Actor {
             | Command::EditLast(_)
             | Command::Decide { .. }
             | Command::Restore { .. }
-            | Command::StopCall { .. } => {}
+            | Command::StopCall { .. } => return,
         }
+        self.keeper.write_settings(&self.settings);
     }
 
     fn publish(&self) {
@@ -379,9 +336,9 @@ impl Actor {
             question: question.map(|(approval, _)| Arc::clone(approval)),
             queued: self.queue.shown(),
             is_queue_paused: self.queue.is_paused(),
-            keeping: Keeping::Nowhere,
-            base: None,
-            forks: Arc::default(),
+            keeping: self.keeper.keeping(),
+            base: self.keeper.base(),
+            forks: Arc::clone(self.talk.forks()),
             receipts: self.receipts.iter().cloned().collect(),
             aside: self.talk.aside().clone(),
         });
@@ -407,7 +364,7 @@ fn now() -> Instant {
     TokioInstant::now().into_std()
 }
 
-fn sum(a: Usage, b: Usage) -> Usage {
+pub(super) fn sum(a: Usage, b: Usage) -> Usage {
     Usage {
         input: a.input.saturating_add(b.input),
         output: a.output.saturating_add(b.output),

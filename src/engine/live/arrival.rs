@@ -10,7 +10,9 @@ use super::{
 };
 use crate::{
     model::{
-        Approval, ApprovalId, CallGrammar, Decision, MessageId, StopReason, ToolState,
+        Approval, ApprovalId, CallGrammar, Decision, MessageId, Scope, StopReason, ToolCall,
+        ToolState,
+        record::Approved,
         stream::{Close, EndState, StreamEvent},
     },
     presenter::{
@@ -48,6 +50,26 @@ pub(super) struct Arrival {
     ran_since: Option<Instant>,
     /// Bytes of text, reasoning and arguments that came.
     received: usize,
+    /// What happens to calls is written down, and what is to run waits for that.
+    pub(super) waits_for_the_log: bool,
+    /// What is to run, and waits.
+    waiting: Option<(EffectId, Arc<Call>)>,
+    /// What happened to calls and is not written down yet.
+    news: Vec<CallNews>,
+}
+
+/// Something that happened to a call and has to be written down.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum CallNews {
+    /// There is a word on it.
+    Decided {
+        /// The call.
+        call: Arc<ToolCall>,
+        /// The word.
+        approved: Approved,
+    },
+    /// It was run to its end: its block.
+    Ended(u32),
 }
 
 /// What comes after a reply.
@@ -78,6 +100,9 @@ impl Arrival {
             is_stuck: false,
             ran_since: None,
             received: 0,
+            waits_for_the_log: false,
+            waiting: None,
+            news: Vec::new(),
         }
     }
 
@@ -113,6 +138,32 @@ impl Arrival {
         self.pace.reset();
         self.composition = composition;
         self.received = 0;
+        self.waiting = None;
+        self.news.clear();
+    }
+
+    /// Bytes of text, reasoning and arguments that came.
+    pub(super) fn received(&self) -> usize {
+        self.received
+    }
+
+    /// What happened to calls since the last time.
+    pub(super) fn take_news(&mut self) -> Vec<CallNews> {
+        std::mem::take(&mut self.news)
+    }
+
+    /// A call may run as soon as what is known of it is written down.
+    pub(super) fn waits_to_run(&self) -> bool {
+        self.waiting.is_some()
+    }
+
+    /// Runs the call that waits for that.
+    pub(super) fn run_now(&mut self, now: Instant) {
+        if let Some((id, call)) = self.waiting.take()
+            && let Some(outcome) = self.start(id, call, now)
+        {
+            self.resolve(id, outcome, now);
+        }
     }
 
     /// The first change of the conversation will wait for a checkpoint.
@@ -215,6 +266,9 @@ impl Arrival {
                 true
             }
             Turned::Outcome(id, outcome) => {
+                if let Outcome::Approved { .. } = outcome {
+                    self.note_decision("once", "rule", None);
+                }
                 self.resolve(id, outcome, now);
                 true
             }
@@ -229,7 +283,10 @@ impl Arrival {
         feedback: Option<Feedback>,
         now: Instant,
     ) -> bool {
+        let word = self.question().map_or("once", |(approval, _)| word(approval, decision));
         let Some((id, is_approved)) = self.hands.decide(approval, decision) else { return false };
+        let word = if is_approved { word } else { "reject" };
+        self.note_decision(word, "user", feedback.as_ref().map(|feedback| &feedback.text));
         let outcome = match is_approved {
             true => Outcome::Approved { feedback },
             false => Outcome::Rejected { feedback },
@@ -246,6 +303,28 @@ impl Arrival {
         }
     }
 
+    fn note_decision(&mut self, decision: &str, by: &str, feedback: Option<&Arc<str>>) {
+        let Some((_, call)) = self.current.as_ref().filter(|_| self.waits_for_the_log) else {
+            return;
+        };
+        let approved = Approved {
+            call: Arc::clone(&call.id),
+            decision: decision.into(),
+            by: by.into(),
+            feedback: feedback.map(Arc::clone),
+        };
+        let call = ToolCall {
+            id: Arc::clone(&call.id),
+            name: Arc::clone(&call.name),
+            arguments: call.arguments.clone(),
+            state: ToolState::Waiting,
+            result: None,
+            superseded: 0,
+            duration_ms: None,
+        };
+        self.news.push(CallNews::Decided { call: Arc::new(call), approved });
+    }
+
     fn resolve(&mut self, id: EffectId, outcome: Outcome, now: Instant) {
         if let (Outcome::Finished(_), Some((block, _)), Some(since)) =
             (&outcome, &self.current, self.ran_since.take())
@@ -253,8 +332,15 @@ impl Arrival {
             let millis = now.saturating_duration_since(since).as_millis();
             self.composition.set_duration(block.ordinal, u64::try_from(millis).unwrap_or(u64::MAX));
         }
+        let ended = match (&outcome, &self.current) {
+            (Outcome::Finished(_), Some((block, _))) if self.waits_for_the_log => {
+                Some(block.ordinal)
+            }
+            _ => None,
+        };
         let effects = self.presenter.resolved(id, outcome, now);
         self.carry_out(effects, now);
+        self.news.extend(ended.map(CallNews::Ended));
     }
 
     fn set_state(&mut self, state: ToolState) {
@@ -352,7 +438,10 @@ impl Arrival {
                     }
                     self.composition.note(note);
                 }
-                Effect::Stop(id) => self.hands.let_go(id),
+                Effect::Stop(id) => {
+                    self.waiting.take_if(|(waiting, _)| *waiting == id);
+                    self.hands.let_go(id);
+                }
                 Effect::Feedback { .. } => self.is_spoken_to = true,
                 Effect::Over => {}
             }
@@ -378,7 +467,11 @@ impl Arrival {
                 }
             }
             Task::Approve(call) => return self.weigh(id, call),
-            Task::Run(call) => return self.run(id, call, now),
+            Task::Run(call) if self.waits_for_the_log => {
+                self.waiting = Some((id, call));
+                return None;
+            }
+            Task::Run(call) => return self.start(id, call, now),
         }
         Some(Outcome::Done)
     }
@@ -392,12 +485,25 @@ impl Arrival {
         None
     }
 
-    fn run(&mut self, id: EffectId, call: Arc<Call>, now: Instant) -> Option<Outcome> {
+    fn start(&mut self, id: EffectId, call: Arc<Call>, now: Instant) -> Option<Outcome> {
         self.composition.set_call_state(call.block.ordinal, ToolState::Running);
         self.terms.has_heard_others = true;
         self.ran_since = Some(now);
         let is_running = self.hands.run(id, call);
         (!is_running).then(|| Outcome::Failed("it was not approved".into()))
+    }
+}
+
+/// The log's word for what the user wants.
+fn word(approval: &Approval, decision: Decision) -> &'static str {
+    match decision {
+        Decision::Once => "once",
+        Decision::Reject => "reject",
+        Decision::Offer(offer) => match approval.offers.get(offer).map(|offer| offer.scope) {
+            Some(Scope::Session) => "session",
+            Some(Scope::Always) => "always",
+            None => "once",
+        },
     }
 }
 

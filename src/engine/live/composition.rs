@@ -26,6 +26,8 @@ use crate::{
 #[derive(Debug, Default)]
 pub(super) struct Composition {
     id: MessageId,
+    /// The log's name for it; empty for what is not in one.
+    pub(super) key: Arc<str>,
     timestamp_ms: i64,
     /// The model that answers; the provider may name a more precise one.
     pub(super) model: Arc<str>,
@@ -37,6 +39,19 @@ pub(super) struct Composition {
     echoes: Vec<(u32, Echo)>,
     /// Calls whose arguments have changed since the last look.
     stale_calls: BTreeSet<u32>,
+}
+
+/// What a block holds so far.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Content<'a> {
+    Text(&'a str),
+    Reasoning(&'a str),
+    Call {
+        call: &'a ToolCall,
+        /// Bytes of its arguments.
+        bytes: usize,
+        is_closed: bool,
+    },
 }
 
 #[derive(Debug)]
@@ -54,6 +69,7 @@ impl Composition {
     pub(super) fn new(id: MessageId, model: Arc<str>, timestamp_ms: i64) -> Self {
         Self {
             id,
+            key: "".into(),
             timestamp_ms,
             model,
             usage: None,
@@ -71,6 +87,19 @@ impl Composition {
     /// Nothing of it can be seen.
     pub(super) fn is_blank(&self) -> bool {
         self.notes.is_empty() && self.rows.values().all(|row| !row.is_visible())
+    }
+
+    /// The call of a block.
+    pub(super) fn call(&self, ordinal: u32) -> Option<&ToolCall> {
+        match self.rows.get(&ordinal)? {
+            Row::Call { call, .. } => Some(call),
+            Row::Prose(_) | Row::Other(_) => None,
+        }
+    }
+
+    /// What was said and called so far, by the ordinals of the blocks.
+    pub(super) fn contents(&self) -> impl Iterator<Item = (u32, Content<'_>)> {
+        self.rows.iter().filter_map(|(ordinal, row)| Some((*ordinal, row.content()?)))
     }
 
     /// Bytes of text and arguments that are still open, which a look may have to copy.
@@ -205,7 +234,7 @@ impl Composition {
     fn blank(&self) -> Message {
         Message {
             id: self.id,
-            key: "".into(),
+            key: Arc::clone(&self.key),
             role: Role::Assistant,
             timestamp_ms: Some(self.timestamp_ms),
             model: Some(Arc::clone(&self.model)),
@@ -234,7 +263,7 @@ impl Composition {
 }
 
 /// A message as far as it has come.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Composed {
     pub(super) message: Message,
     /// About how many lines it takes.
@@ -289,13 +318,22 @@ impl Row {
         }
     }
 
+    fn content(&self) -> Option<Content<'_>> {
+        match self {
+            Self::Prose(prose) if prose.is_reasoning() => Some(Content::Reasoning(prose.source())),
+            Self::Prose(prose) => Some(Content::Text(prose.source())),
+            Self::Call { call, is_closed } => {
+                let bytes = argument_bytes(call);
+                Some(Content::Call { call, bytes, is_closed: *is_closed })
+            }
+            Self::Other(_) => None,
+        }
+    }
+
     fn open_bytes(&self) -> usize {
         match self {
             Self::Prose(prose) => prose.open_bytes(),
-            Self::Call { call, is_closed: false } => {
-                let fields = call.arguments.as_object().into_iter().flat_map(Map::values);
-                fields.filter_map(Value::as_str).map(str::len).sum()
-            }
+            Self::Call { call, is_closed: false } => argument_bytes(call),
             Self::Call { .. } | Self::Other(_) => 0,
         }
     }
@@ -311,6 +349,12 @@ impl Row {
             Self::Other(part) => Some((part.clone(), part.estimated_lines())),
         }
     }
+}
+
+/// Bytes of the texts among the arguments of a call.
+fn argument_bytes(call: &ToolCall) -> usize {
+    let fields = call.arguments.as_object().into_iter().flat_map(Map::values);
+    fields.filter_map(Value::as_str).map(str::len).sum()
 }
 
 /// How the end of a reply is recorded in its message.

@@ -28,6 +28,7 @@ mod actor;
 mod arrival;
 mod composition;
 mod hands;
+mod ledger;
 mod local;
 mod prose;
 mod provider;
@@ -38,6 +39,7 @@ mod switch;
 mod tagged;
 mod talk;
 mod toolbox;
+mod tree;
 pub mod workbench;
 
 use std::{collections::BTreeMap, fmt, io, sync::Arc, time::Duration};
@@ -54,10 +56,15 @@ pub use source::LiveSource;
 pub use switch::Switch;
 pub use toolbox::{Keep, PageFetcher, Toolbox};
 
-use self::{actor::Actor, publish::Publisher, workbench::Workbench};
+use self::{
+    actor::{Actor, keeping::Keeper},
+    publish::Publisher,
+    workbench::Workbench,
+};
 use super::Waker;
 use crate::{
     model::{Command, Fate, Settings, Snapshot, Ticket},
+    store::Opened,
     wire::{Http, HttpConfig, Timeouts},
 };
 
@@ -180,9 +187,36 @@ impl Engine {
         settings: Settings,
         waker: Waker,
     ) -> Session {
+        self.start_session(Keeper::default(), bench, settings, waker)
+    }
+
+    /// Goes on with a conversation that is kept in a log. What it was set to when it was
+    /// left takes the place of `settings`, as far as its provider is known.
+    ///
+    /// # Panics
+    /// Never: the threads live as long as the engine.
+    #[must_use]
+    pub fn session_kept(
+        &self,
+        opened: Opened,
+        bench: Option<Arc<dyn Workbench>>,
+        settings: Settings,
+        waker: Waker,
+    ) -> Session {
+        self.start_session(Keeper::new(opened), bench, settings, waker)
+    }
+
+    fn start_session(
+        &self,
+        keeper: Keeper,
+        bench: Option<Arc<dyn Workbench>>,
+        settings: Settings,
+        waker: Waker,
+    ) -> Session {
         let (sender, commands) = mpsc::channel(COMMANDS);
         let (publisher, snapshots) = Publisher::new(waker);
-        let actor = Actor::new(Arc::clone(&self.shared), commands, publisher, settings, bench);
+        let shared = Arc::clone(&self.shared);
+        let actor = Actor::new(shared, commands, publisher, settings, bench, keeper);
         self.runtime().spawn(actor.run());
         Session { commands: sender, snapshots }
     }

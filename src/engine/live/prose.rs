@@ -72,6 +72,20 @@ impl Prose {
         }
     }
 
+    pub(super) fn is_reasoning(&self) -> bool {
+        self.kind == RowKind::Reasoning
+    }
+
+    /// The text so far.
+    pub(super) fn source(&self) -> &str {
+        match &self.state {
+            State::Open { stream, .. } => stream.source(),
+            State::Final(Some(Part::Text(text))) => &text.source,
+            State::Final(Some(Part::Thinking(thinking))) => &thinking.text.source,
+            State::Final(_) => "",
+        }
+    }
+
     pub(super) fn open_bytes(&self) -> usize {
         match &self.state {
             State::Open { stream, .. } => stream.source().len(),

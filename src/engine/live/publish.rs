@@ -7,7 +7,7 @@ use tokio::sync::watch;
 use crate::{
     engine::Waker,
     model::{
-        Phase, Snapshot,
+        Keeping, Phase, Snapshot,
         stream::{EndState, Interruption, Retry},
     },
 };
@@ -23,6 +23,11 @@ impl Publisher {
     pub(super) fn new(waker: Waker) -> (Self, watch::Receiver<Arc<Snapshot>>) {
         let (snapshots, receiver) = watch::channel(Arc::default());
         (Self { snapshots, waker }, receiver)
+    }
+
+    /// What was said last about what is kept.
+    pub(super) fn keeping(&self) -> Keeping {
+        self.snapshots.borrow().keeping.clone()
     }
 
     pub(super) fn publish(&self, mut snapshot: Snapshot) {

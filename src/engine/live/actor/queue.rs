@@ -44,9 +44,19 @@ impl Queue {
         Ok(())
     }
 
+    /// Puts back what was taken and could not be said, before all that waits.
+    pub(super) fn put_back<I>(&mut self, queued: I)
+    where
+        I: IntoIterator<Item = Queued, IntoIter: DoubleEndedIterator>,
+    {
+        for queued in queued.into_iter().rev() {
+            self.waiting.push_front(queued);
+        }
+    }
+
     /// What is said now. What steers goes first; what is being edited stays, and holds up
     /// nothing.
-    pub(super) fn take(&mut self, moment: Moment) -> Vec<Arc<Draft>> {
+    pub(super) fn take(&mut self, moment: Moment) -> Vec<Queued> {
         if self.is_paused {
             return Vec::new();
         }
@@ -57,7 +67,7 @@ impl Queue {
         let (mut due, stay): (Vec<_>, Vec<_>) = waiting.partition(is_due);
         self.waiting = stay.into();
         due.sort_by_key(|queued| queued.delivery != Delivery::Steer);
-        due.into_iter().map(|queued| queued.draft).collect()
+        due
     }
 
     /// True when something would be said if the turn were over.

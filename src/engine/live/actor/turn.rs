@@ -17,17 +17,19 @@ use crate::{
     engine::live::{
         arrival::After,
         composition::Composition,
+        ledger,
         provider::Provider,
         tagged,
+        talk::Spot,
         workbench::{Terms, Workbench},
     },
     model::{
-        CallGrammar, MessageId, NoticeKind, Phase, Refusal, ToolUse,
+        CallGrammar, NoticeKind, Phase, Refusal, ToolUse,
         stream::{
             EndState, ErrorClass, Interruption, OptionalField, Retry, StreamError, StreamEvent,
         },
     },
-    wire::{Plan, Request, TRIES, plan},
+    wire::{Plan, Request, TRIES, Turn as Said, plan},
 };
 
 /// Events that may wait to be shown; a fast server waits beyond that.
@@ -60,16 +62,22 @@ impl Actor {
         let has_tools = self.bench.is_some() && self.settings.tools != ToolUse::Off;
         let rounds = if has_tools { ROUNDS } else { ROUNDS_WITHOUT_TOOLS };
         for round in 1..=rounds {
-            match self.reply().await {
+            let goes_on = match self.reply().await {
                 Ok(After::Goes) if round < rounds => {
-                    self.take_queued(Moment::Between);
+                    self.take_queued(Moment::Between).await.map(|_| true)
                 }
-                Ok(After::Goes) => self.give_up(&format!("{rounds} times in a row")),
+                Ok(After::Goes) => {
+                    self.give_up(&format!("{rounds} times in a row")).await.map(|()| false)
+                }
                 Ok(After::Stuck) => {
-                    self.give_up("in the same way five times in a row");
-                    break;
+                    self.give_up("in the same way five times in a row").await.map(|()| false)
                 }
-                Ok(After::Rests) => break,
+                Ok(After::Rests) => Ok(false),
+                Err(why) => Err(why),
+            };
+            match goes_on {
+                Ok(true) => {}
+                Ok(false) => break,
                 Err(why) => {
                     stop = Some(why);
                     break;
@@ -88,31 +96,43 @@ impl Actor {
         }
     }
 
-    fn give_up(&mut self, how: &str) {
+    async fn give_up(&mut self, how: &str) -> Result<(), Stop> {
         let words = format!("Stopped: the model called tools {how}.");
-        self.talk.push_notice(NoticeKind::Abort, &words, (self.shared.clock)());
+        self.say(NoticeKind::Abort, &words).await
     }
 
     /// Has one reply made, however many attempts that takes, and its calls run.
     async fn reply(&mut self) -> Result<After, Stop> {
-        let id = self.talk.next_id();
+        let spot = match self.place_reply().await {
+            Ok(spot) => spot,
+            Err(stop) => {
+                self.end = Some(Arc::new(EndState::Cancelled));
+                return Err(stop);
+            }
+        };
         let mut without = Vec::new();
         let mut tries = 0;
         loop {
             let provider = self.shared.provider(&self.settings.provider);
-            self.begin(id, provider.as_ref());
-            let Some(provider) = provider else { return Ok(self.finish(&unknown_provider())) };
-            let attempt = self.send(provider, &without);
-            let end = match self.receive(attempt).await {
+            self.begin(spot, provider.as_ref());
+            let Some(provider) = provider else { return self.finish(&unknown_provider()).await };
+            let end = match self.said_before().await {
+                Ok(before) => {
+                    let attempt = self.send(provider, &without, &before);
+                    self.receive(attempt).await
+                }
+                Err(stop) => Err(stop),
+            };
+            let end = match end {
                 Ok(end) => end,
-                Err(stop) => return self.stop(stop),
+                Err(stop) => return self.stop(stop).await,
             };
             tries += 1;
             match self.plan(&end, tries, &without) {
                 Plan::Stop => {
                     return match self.settle(&end).await {
-                        Ok(()) => Ok(self.finish(&end)),
-                        Err(stop) => self.stop(stop),
+                        Ok(()) => self.finish(&end).await,
+                        Err(stop) => self.stop(stop).await,
                     };
                 }
                 Plan::ResendWithout(field) => {
@@ -124,16 +144,17 @@ impl Actor {
                     self.phase = Phase::Retrying { attempt: tries + 1, of: TRIES, until };
                     self.publish();
                     if let Err(stop) = self.pause(until).await {
-                        return self.stop(stop);
+                        return self.stop(stop).await;
                     }
                 }
             }
         }
     }
 
-    fn begin(&mut self, id: MessageId, provider: Option<&Provider>) {
+    fn begin(&mut self, spot: Spot, provider: Option<&Provider>) {
         let model = Arc::clone(&self.settings.model);
-        let composition = Composition::new(id, model, (self.shared.clock)());
+        let mut composition = Composition::new(spot.id, model, (self.shared.clock)());
+        composition.key = spot.key();
         let bench = self.bench(provider);
         let terms = Terms {
             tool_use: self.settings.tools,
@@ -141,7 +162,7 @@ impl Actor {
             has_heard_others: self.arrival.terms.has_heard_others,
         };
         let calls = self.calls(provider);
-        self.arrival.begin(id, composition, bench, terms, calls);
+        self.arrival.begin(spot.id, composition, bench, terms, calls);
         self.arriving = None;
         self.phase = Phase::Waiting { since: now() };
         self.publish();
@@ -160,14 +181,15 @@ impl Actor {
         if is_demo { CallGrammar::Native } else { self.settings.calls }
     }
 
-    fn send(&self, provider: Provider, without: &[OptionalField]) -> Attempt {
+    fn send(&self, provider: Provider, without: &[OptionalField], before: &[Said]) -> Attempt {
+        let turns = before.iter().cloned().chain(self.talk.turns()).collect();
         let tools = self.bench(Some(&provider)).map(|bench| bench.tools()).unwrap_or_default();
         let own = self.settings.system.clone();
         let (system, turns, tools) = match self.calls(Some(&provider)) {
-            CallGrammar::Native => (own, self.talk.turns(), tools),
+            CallGrammar::Native => (own, turns, tools),
             CallGrammar::Tags => {
                 let told = (!tools.is_empty()).then(|| tagged::system(own.as_deref(), &tools));
-                (told.or(own), tagged::turns(self.talk.turns()), Vec::new())
+                (told.or(own), tagged::turns(turns), Vec::new())
             }
         };
         let request = Request {
@@ -221,18 +243,22 @@ impl Actor {
                     }
                 }
                 () = sleep(due) => self.tick(heard),
+                () = ledger::step(&mut self.keeper.ledger) => self.after_step(),
             }
+            self.heed_calls();
+            self.checkpoint();
         }
     }
 
     /// Has the calls of a reply run that has come to its end.
     async fn settle(&mut self, end: &EndState) -> Result<(), Stop> {
         self.arrival.end(end, now());
+        self.heed_calls();
         let since = now();
         while !self.arrival.is_over() {
             self.phase = Phase::Working { since };
             self.show();
-            let due = self.arrival.due();
+            let due = [self.arrival.due(), self.keeper.partials.due()].into_iter().flatten().min();
             tokio::select! {
                 biased;
                 command = self.commands.recv() => {
@@ -242,7 +268,10 @@ impl Actor {
                 }
                 deed = self.arrival.hands.next() => drop(self.arrival.take_deed(deed, now())),
                 () = sleep(due) => drop(self.arrival.tick(now())),
+                () = ledger::step(&mut self.keeper.ledger) => self.after_step(),
             }
+            self.heed_calls();
+            self.checkpoint();
         }
         Ok(())
     }
@@ -299,7 +328,7 @@ impl Actor {
     /// When to look again although nothing came.
     fn due(&self, heard: Instant) -> Option<Instant> {
         let stall = (self.phase == Phase::Streaming).then(|| heard + self.shared.limits.stall);
-        [self.arrival.due(), stall].into_iter().flatten().min()
+        [self.arrival.due(), stall, self.keeper.partials.due()].into_iter().flatten().min()
     }
 
     fn tick(&mut self, heard: Instant) {
@@ -334,14 +363,16 @@ impl Actor {
         }
     }
 
-    fn stop(&mut self, stop: Stop) -> Result<After, Stop> {
+    async fn stop(&mut self, stop: Stop) -> Result<After, Stop> {
         self.arrival.abort(now());
-        self.finish(&EndState::Cancelled);
+        // It is over either way.
+        self.finish(&EndState::Cancelled).await.ok();
         Err(stop)
     }
 
-    /// The reply takes its place among the others, and what the user said to it behind it.
-    fn finish(&mut self, end: &EndState) -> After {
+    /// The reply takes its place among the others, once it is on the disk, and what the user
+    /// said to it behind it.
+    async fn finish(&mut self, end: &EndState) -> Result<After, Stop> {
         if !self.arrival.is_over() {
             self.arrival.end(end, now());
             self.arrival.abort(now());
@@ -349,20 +380,28 @@ impl Actor {
         let after = self.arrival.after(end);
         let composition = std::mem::take(&mut self.arrival.composition);
         let composed = composition.finish(end);
-        if let Some(usage) = composed.message.usage {
+        let usage = composed.message.usage;
+        if self.keeper.writes() {
+            self.arriving = Some(self.talk.entry(composed.clone()));
+        }
+        let kept = self.keep_reply(&composed, end).await;
+        if let Some(usage) = usage {
             self.usage = sum(self.usage, usage);
         }
         self.arriving = None;
         self.end = Some(Arc::new(end.clone()));
-        self.talk.push(composed);
+        let entry = self.talk.entry(composed);
+        self.talk.finish(entry);
+        let mut heard = kept;
         for draft in std::mem::take(&mut self.beside) {
-            self.accept(&draft);
+            let said = self.accept(&draft, None).await;
+            heard = heard.and(said.map(|_| ()));
         }
-        if after == After::Rests {
+        if after == After::Rests || heard.is_err() {
             self.rest();
         }
         self.publish();
-        after
+        heard.map(|()| after)
     }
 }
 
