@@ -11,6 +11,8 @@ mod private_file;
 pub mod profile;
 pub mod providers;
 pub mod render;
+pub mod secrecy;
+pub mod settings;
 pub mod shown;
 mod streamed;
 pub mod synth;

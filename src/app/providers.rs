@@ -190,6 +190,15 @@ async fn nearby(http: &Http, variable: Variable) -> Vec<LocalServer> {
     live::local_servers(http, endpoints, NEARBY).await
 }
 
+/// Those whose key is set and those nearby, without asking any of them.
+pub fn keyed(variable: Variable) -> impl Iterator<Item = (Arc<str>, Provider)> {
+    let endpoints = PRESETS.iter().filter_map(move |preset| {
+        let endpoint = preset.endpoint(variable).ok()?;
+        (endpoint.key.is_some() || preset.is_local).then_some(endpoint)
+    });
+    endpoints.map(|one| (Arc::clone(&one.name), Provider::Endpoint(Arc::new(one))))
+}
+
 /// Everybody who could answer, with the models they list: providers whose key is set and
 /// servers nearby.
 pub async fn offers(http: &Http, variable: Variable) -> Vec<(Arc<str>, Provider, Vec<Arc<str>>)> {

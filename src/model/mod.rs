@@ -15,6 +15,7 @@ pub mod message;
 pub mod pairing;
 pub mod reading;
 pub mod record;
+pub mod redactor;
 pub mod snapshot;
 pub mod source;
 pub mod stream;
@@ -33,6 +34,7 @@ pub use message::{
     Thinking, Usage,
 };
 pub use reading::{ReadAhead, Reading};
+pub use redactor::Redactor;
 pub use snapshot::{
     Aside, Base, Entry, Fate, Fork, Keeping, Phase, Queued, Receipt, Refusal, Settings, Snapshot,
 };

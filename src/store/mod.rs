@@ -15,10 +15,12 @@
 //! away.
 
 mod blobs;
+pub mod catalog;
 mod check;
 mod clock;
 mod copy;
 pub mod disk;
+mod draft;
 mod fit;
 mod id;
 mod live;
@@ -28,6 +30,8 @@ mod queue;
 mod recover;
 mod replay;
 mod scan;
+mod sweep;
+mod trash;
 mod writer;
 
 use std::{
@@ -42,11 +46,13 @@ pub use blobs::{blob_of, name as blob_name};
 pub use check::{Check, Damaged, Oddity};
 pub use clock::Clock;
 pub use disk::{Disk, DiskFile, RealDisk};
+pub use draft::{DraftClock, Drafts, Home, StoredAttachment, StoredDraft};
 pub use id::SessionId;
 pub use live::{Grown, LiveView};
 pub use log::{Appended, Copied, Log, LogState, Saved, Sync};
 pub use open::{Access, Found, OpenError, Opened};
 pub use replay::{Entry, Line, Replay, replay};
+pub use trash::TRASH_MS;
 
 use disk::make_folders;
 
@@ -65,6 +71,7 @@ struct Inner {
     folder: PathBuf,
     disk: Arc<dyn Disk>,
     clock: Clock,
+    drafts: Drafts,
 }
 
 impl Store {
@@ -78,14 +85,16 @@ impl Store {
         if !disk.exists(&folder) {
             made?;
         }
-        Ok(Self { inner: Arc::new(Inner { folder, disk, clock: clock::system }) })
+        let drafts = Drafts::new(Arc::clone(&disk), folder.clone());
+        Ok(Self { inner: Arc::new(Inner { folder, disk, clock: clock::system, drafts }) })
     }
 
     /// The same with another clock.
     #[must_use]
     pub fn with_clock(self, clock: Clock) -> Self {
-        let (folder, disk) = (self.inner.folder.clone(), Arc::clone(&self.inner.disk));
-        Self { inner: Arc::new(Inner { folder, disk, clock }) }
+        let Inner { folder, disk, drafts, .. } = &*self.inner;
+        let (folder, disk, drafts) = (folder.clone(), Arc::clone(disk), drafts.clone());
+        Self { inner: Arc::new(Inner { folder, disk, clock, drafts }) }
     }
 
     /// Where it is.
@@ -138,6 +147,12 @@ impl Store {
     /// When there is none, or it cannot be read.
     pub fn open_session(&self, id: &SessionId, now_ms: i64) -> Result<Opened, OpenError> {
         open::open(self, id, now_ms)
+    }
+
+    /// Saves drafts.
+    #[must_use]
+    pub fn drafts(&self) -> Drafts {
+        self.inner.drafts.clone()
     }
 
     /// Is there nobody who writes a session?

@@ -6,6 +6,7 @@
 
 mod bar;
 mod editing;
+mod kept;
 mod keys;
 mod picker;
 mod queue;
@@ -71,6 +72,12 @@ pub struct Composer {
     pub attachments: Vec<Attachment>,
     /// Which key sends.
     pub send_key: SendKey,
+    /// The name that what is written is kept under; empty when it is not kept.
+    pub key: Arc<str>,
+    /// Characters before the caret.
+    caret: usize,
+    /// Where the caret is to be put.
+    wanted_caret: Option<usize>,
     tickets: u64,
     sending: Option<Sent>,
     editing: Option<Editing>,
@@ -184,7 +191,9 @@ impl Composer {
         self.sending = Some(Sent { ticket, text: self.text.clone() });
         self.notice = None;
         let text = Arc::from(self.text.trim());
-        Draft { ticket, text, attachments: self.attachments.clone(), ..Draft::default() }
+        // What was being written before an edit is kept under that name, and stays.
+        let key = if self.editing.is_some() { "".into() } else { Arc::clone(&self.key) };
+        Draft { ticket, key, text, attachments: self.attachments.clone() }
     }
 
     /// Learns what became of what was sent, and of what is edited.
@@ -271,6 +280,7 @@ impl Composer {
         if std::mem::take(&mut self.to_end) {
             self.caret_to_end(ui, response.id);
         }
+        self.follow_caret(ui, response.id);
     }
 
     fn caret_to_end(&self, ui: &Ui, id: Id) {

@@ -20,6 +20,7 @@ mod retained;
 pub mod rich;
 mod selection;
 pub mod servers;
+pub mod sessions;
 mod still;
 pub mod theme;
 mod transcript;

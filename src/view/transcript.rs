@@ -6,8 +6,8 @@ use egui::{Id, Pos2, Rect, Sense, Ui, pos2};
 
 use crate::{
     layout::{
-        Action, Fold, Folds, Forks, Jump, Openness, Page, Palette, Placed, Registry, Sheet, SlugId,
-        Strip, Visible, highlight::Highlighter, spec::SlugKey,
+        Action, Anchor, Fold, Folds, Forks, Jump, Openness, Page, Palette, Place, Placed, Registry,
+        Sheet, SlugId, Strip, Toward, Visible, highlight::Highlighter, spec::SlugKey,
     },
     model::{MessageId, Source},
     perf::{self, Reason},
@@ -265,6 +265,25 @@ impl TranscriptView {
     /// Goes somewhere.
     pub fn jump(&mut self, jump: Jump) {
         self.sheet.jump(jump);
+    }
+
+    /// Where the reader is; none while he follows the end.
+    #[must_use]
+    pub fn place(&self) -> Option<Anchor> {
+        (!self.sheet.is_following()).then(|| self.sheet.anchor())
+    }
+
+    /// Returns to where the reader was; its message has to be known by then.
+    pub fn return_to(&mut self, anchor: Anchor) {
+        self.sheet.set_anchor(anchor);
+    }
+
+    /// Goes to a message, whose first line comes to stand below the line that repeats its
+    /// prompt; it has to be known by then.
+    pub fn go_to(&mut self, message: MessageId) {
+        let place = Place { message, part: 0.0 };
+        let toward = Toward::Any;
+        self.sheet.jump(Jump::Place { place, lead: overlay::HEADER, toward });
     }
 
     /// Opens or closes everything.

@@ -8,7 +8,7 @@ use std::{
 
 use url::{Host, Url};
 
-use crate::model::stream::Wire;
+use crate::model::{Redactor, redactor::REDACTED, stream::Wire};
 
 /// A provider that requests can be sent to. Its `Debug` shows no secret.
 #[derive(Clone)]
@@ -135,14 +135,21 @@ impl Endpoint {
         Self { key, ..self }
     }
 
-    /// The text with the secrets of this provider, should they occur there, blacked out.
+    /// The text with the secrets of this provider, should they occur there in whatever
+    /// spelling, blacked out.
     #[must_use]
     pub fn redact(&self, text: &str) -> String {
-        // Short values are words such as "true", or what local servers take for a key.
-        let key = self.key.iter().map(Key::secret).filter(|key| key.len() >= 6);
+        let mut redactor = Redactor::new();
         let headers = self.headers.iter().map(|(_, value)| value.as_str());
-        let secrets = key.chain(headers.filter(|value| value.len() >= 12));
-        secrets.fold(text.to_owned(), |text, secret| text.replace(secret, "[secret]"))
+        for secret in self.key.iter().map(Key::secret).chain(headers.filter(|it| it.len() >= 12)) {
+            redactor.learn(secret);
+        }
+        let text = redactor.redact(text);
+        // Short values are words such as "true", or what local servers take for a key.
+        match self.key.as_ref().map(Key::secret).filter(|key| (6..8).contains(&key.len())) {
+            Some(key) => text.replace(key, REDACTED),
+            None => text.into_owned(),
+        }
     }
 
     /// Its host, which replies are marked with.

@@ -4,7 +4,7 @@
 #![expect(clippy::unwrap_used, reason = "a test may stop at its own data")]
 
 // A window whose tools do what their arguments say.
-mod desk;
+pub(crate) mod desk;
 
 // The card alone, with a clock of the test's.
 mod card;

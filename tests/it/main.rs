@@ -58,6 +58,7 @@ mod link_gate;
 mod minimap;
 mod reference;
 mod retained;
+mod session_window;
 mod theme;
 mod wall;
 mod window;

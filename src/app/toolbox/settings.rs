@@ -17,13 +17,13 @@ use std::path::{Path, PathBuf};
 
 use parking_lot::Mutex;
 use serde::Deserialize as _;
-use serde_json::{Map, Value};
+use serde_json::Value;
 use toml_edit::{Array, ArrayOfTables, DocumentMut, InlineTable, Item, Table};
 
 use crate::{
     app::{
         error::{Error, Result},
-        private_file,
+        settings::document,
     },
     engine::live::Keep,
     tools::{
@@ -32,8 +32,6 @@ use crate::{
     },
 };
 
-/// Bytes of a settings file.
-const MAX_SETTINGS: u64 = 8 << 20;
 /// Rules in a settings file. Each is looked at for each call.
 const MAX_RULES: usize = 4096;
 
@@ -57,16 +55,16 @@ impl Settings {
     /// # Errors
     /// When it cannot be read at all: what it forbids is not known then.
     pub fn read(path: &Path) -> Result<Self> {
-        Ok(Self::of(&document(path)?))
+        Ok(Self::of(document::read(path)?.as_table()))
     }
 
-    fn of(document: &DocumentMut) -> Self {
+    fn of(table: &Table) -> Self {
         let mut settings = Self::default();
-        let tools = document.get("tools").map(json);
+        let tools = table.get("tools").map(document::json);
         let tools = tools.as_ref();
         settings.read_rules(tools.and_then(|tools| tools.get("rule")));
         settings.read_variables(tools.and_then(|tools| tools.get("variables")));
-        settings.read_servers(document.get("mcpServers").map(json));
+        settings.read_servers(table.get("mcpServers").map(document::json));
         settings
     }
 
@@ -167,29 +165,33 @@ pub(super) fn keeper(path: PathBuf, known: Vec<Rule>) -> Keep {
 /// Adds rules to a settings file, and changes nothing else in it. Those that it has are not
 /// added again.
 fn add_rules(path: &Path, rules: &[Rule]) -> Result<()> {
-    let mut document = document(path)?;
-    let there = Settings::of(&document).rules;
-    let new: Vec<_> = rules.iter().filter(|rule| !there.contains(rule)).collect();
-    if new.is_empty() {
-        return Ok(());
-    }
-    let place = place_of_rules(&mut document)
-        .ok_or_else(|| Error::failed("its rules are no list", path.display().to_string()))?;
-    for rule in new {
+    document::edit(path, |document| {
+        let there = Settings::of(document.as_table()).rules;
+        let new: Vec<_> = rules.iter().filter(|rule| !there.contains(rule)).collect();
+        let is_none = new.is_empty();
+        if !is_none {
+            insert(document, &new).ok_or_else(|| {
+                Error::failed("its rules are no list", path.display().to_string())
+            })?;
+        }
+        Ok(!is_none)
+    })
+}
+
+/// None when the place of rules holds something else.
+fn insert(document: &mut DocumentMut, rules: &[&Rule]) -> Option<()> {
+    let place = place_of_rules(document)?;
+    for rule in rules {
         let fields = fields(rule);
         match place {
             Item::ArrayOfTables(tables) => tables.push(fields.into_iter().collect()),
             Item::Value(toml_edit::Value::Array(array)) => {
                 array.push(fields.into_iter().collect::<InlineTable>());
             }
-            Item::None | Item::Value(_) | Item::Table(_) => {
-                return Err(Error::failed("its rules are no list", path.display().to_string()));
-            }
+            Item::None | Item::Value(_) | Item::Table(_) => return None,
         }
     }
-    let text = document.to_string();
-    private_file::replace(path, text.as_bytes())
-        .map_err(|error| Error::io("cannot write the settings", &error, path))
+    Some(())
 }
 
 /// Where rules stand in the settings, and where the first one will.
@@ -222,48 +224,4 @@ fn fields(rule: &Rule) -> Vec<(&'static str, toml_edit::Value)> {
     fields
         .extend(texts.into_iter().filter_map(|(name, text)| Some((name, text.as_deref()?.into()))));
     fields
-}
-
-fn document(path: &Path) -> Result<DocumentMut> {
-    let text = private_file::read(path, MAX_SETTINGS)
-        .map_err(|error| Error::io("cannot read the settings", &error, path))?;
-    text.unwrap_or_default().parse().map_err(|error: toml_edit::TomlError| {
-        let words = error.message().lines().next().unwrap_or_default().to_owned();
-        let place = match error.span() {
-            Some(span) => format!("{} at byte {}", path.display(), span.start),
-            None => path.display().to_string(),
-        };
-        Error::failed(format!("the settings are not valid TOML: {words}"), place)
-    })
-}
-
-/// A part of the settings, as data without its spelling.
-fn json(item: &Item) -> Value {
-    match item {
-        Item::None => Value::Null,
-        Item::Value(value) => plain(value),
-        Item::Table(table) => object(table.iter().map(|(key, item)| (key, json(item)))),
-        Item::ArrayOfTables(tables) => {
-            let table = |table: &Table| object(table.iter().map(|(key, item)| (key, json(item))));
-            tables.iter().map(table).collect()
-        }
-    }
-}
-
-fn plain(value: &toml_edit::Value) -> Value {
-    match value {
-        toml_edit::Value::String(text) => text.value().as_str().into(),
-        toml_edit::Value::Integer(number) => (*number.value()).into(),
-        toml_edit::Value::Float(number) => (*number.value()).into(),
-        toml_edit::Value::Boolean(flag) => (*flag.value()).into(),
-        toml_edit::Value::Datetime(time) => time.value().to_string().into(),
-        toml_edit::Value::Array(array) => array.iter().map(plain).collect(),
-        toml_edit::Value::InlineTable(table) => {
-            object(table.iter().map(|(key, value)| (key, plain(value))))
-        }
-    }
-}
-
-fn object<'a>(fields: impl Iterator<Item = (&'a str, Value)>) -> Value {
-    Value::Object(fields.map(|(key, value)| (key.to_owned(), value)).collect::<Map<_, _>>())
 }

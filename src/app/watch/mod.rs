@@ -7,7 +7,7 @@
 
 mod chord;
 mod kiosk;
-mod local_time;
+pub(crate) mod local_time;
 mod picture;
 mod pin;
 mod watchdog;

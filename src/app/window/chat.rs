@@ -1,5 +1,9 @@
 //! A tab with a conversation that is going on.
 
+mod keeping;
+mod lodging;
+mod written;
+
 use std::{
     path::PathBuf,
     sync::{
@@ -16,6 +20,9 @@ use crate::{
         providers::{self, Choice},
         window::{
             Surroundings,
+            announce::Announcer,
+            goal::Goal,
+            stored::{Arrived, Stored},
             workspace::{Opened, Opener},
         },
     },
@@ -23,6 +30,7 @@ use crate::{
     layout::{Jump, Palette, face},
     model::{Attachment, Command, Keeping, MessageId, Part, Role, Snapshot, Source as _, ToolUse},
     perf::{self, Reason},
+    store::{self, Home, SessionId, Store, catalog::Catalog},
     view::{
         COLUMN_MAX, Hands, Renderer, Shown, TranscriptView, ViewCommand,
         approval::{self, ApprovalCard, Verdict},
@@ -30,6 +38,12 @@ use crate::{
         governor::waker,
         theme,
     },
+};
+
+pub(super) use self::{keeping::banner_ui, written::Restored};
+use self::{
+    lodging::{Lodging, said},
+    written::Written,
 };
 
 /// What the engine found out beside the UI.
@@ -40,6 +54,8 @@ enum Found {
     Models(Vec<composer::Choice>),
     /// A folder for the tools to work in, or why it cannot be one.
     Workspace(Box<Result<Opened, String>>),
+    /// The session of a conversation that begins, or why there is none.
+    Made(Box<Result<store::Opened, Arc<str>>>),
 }
 
 /// A conversation, what is written next, and what was found for it.
@@ -61,6 +77,30 @@ pub(super) struct Chat {
     notice: Option<String>,
     /// How many other conversations have a question.
     others: usize,
+    announcer: Announcer,
+    lodging: Lodging,
+    store: Option<Store>,
+    catalog: Option<Catalog>,
+    /// What is being written, where it is kept.
+    written: Option<Written>,
+    /// What the catalog was told of last: messages, whether one is arriving.
+    told: Option<(usize, bool)>,
+    /// A session is to be made.
+    wants_session: bool,
+    /// A copy of what could not be saved is to be written.
+    wants_copy: bool,
+    /// The last answer broke off when the program ended.
+    is_interrupted: bool,
+    /// Its session says who answers.
+    keeps_answerer: bool,
+    /// Something was said in it since it was opened.
+    was_used: bool,
+    /// Its session was given a title or the like, and the catalog has to know.
+    was_described: bool,
+    /// Where it is to be shown.
+    goal: Option<Goal>,
+    /// What it is called, once its session is listed.
+    named: Option<Arc<str>>,
 }
 
 impl Chat {
@@ -72,14 +112,49 @@ impl Chat {
         around: &Surroundings,
         flags: &ProviderFlags,
     ) -> Self {
-        let pace = around.pace;
+        Self::build(ctx, engine, around, flags, None)
+    }
+
+    /// Goes on with a session that was shown until it was opened.
+    pub(super) fn resume(
+        ctx: &Context,
+        engine: &Arc<Engine>,
+        around: &Surroundings,
+        catalog: Catalog,
+        (stored, arrived): (Stored, Arrived),
+    ) -> Self {
+        let flags = ProviderFlags::default();
+        let Arrived { opened, draft } = arrived;
+        let is_interrupted = opened.found.is_interrupted;
+        let mut chat = Self::build(ctx, engine, around, &flags, Some(opened));
+        let (id, view, goal, store) = stored.into_parts();
+        let home = Home::Session(id.clone());
+        let mut written = Written::new(&store, home, &mut chat.composer);
+        written.restore(&mut chat.composer, draft);
+        (chat.view, chat.goal, chat.is_interrupted) = (view, goal, is_interrupted);
+        (chat.store, chat.catalog) = (Some(store), Some(catalog));
+        (chat.written, chat.lodging) = (Some(written), Lodging::Kept(id));
+        chat.keeps_answerer = true;
+        chat
+    }
+
+    fn build(
+        ctx: &Context,
+        engine: &Arc<Engine>,
+        around: &Surroundings,
+        flags: &ProviderFlags,
+        opened: Option<store::Opened>,
+    ) -> Self {
         let mut demo = Choice::demo(providers::Reason::NothingFound);
-        demo.provider = Provider::Demo(pace);
+        demo.provider = Provider::Demo(around.pace);
         engine.set_provider(Arc::clone(&demo.name), demo.provider.clone());
         let switch = Switch::default();
         let bench = Some(Arc::new(switch.clone()) as Arc<dyn Workbench>);
-        let wake = waker(ctx, Reason::Stream);
-        let session = engine.session_at(bench, demo.settings(flags), wake);
+        let (settings, wake) = (demo.settings(flags), waker(ctx, Reason::Stream));
+        let session = match opened {
+            Some(opened) => engine.session_kept(opened, bench, settings, wake),
+            None => engine.session_at(bench, settings, wake),
+        };
         around.announcer.follow(engine, session.watch());
         let (sender, found) = sync_channel(4);
         look_around(ctx, engine, flags.clone(), sender.clone());
@@ -99,6 +174,20 @@ impl Chat {
             opened: None,
             notice: None,
             others: 0,
+            announcer: around.announcer.clone(),
+            lodging: Lodging::Nowhere,
+            store: None,
+            catalog: None,
+            written: None,
+            told: None,
+            wants_session: false,
+            wants_copy: false,
+            is_interrupted: false,
+            keeps_answerer: false,
+            was_used: false,
+            was_described: false,
+            goal: None,
+            named: None,
         }
     }
 
@@ -154,9 +243,10 @@ impl Chat {
         std::mem::take(&mut self.wants_folder)
     }
 
-    /// The first words that were said.
+    /// What its session is called; until that is known, the first words that were said.
     pub(super) fn title(&self) -> String {
-        title_of(self.source.snapshot())
+        let named = self.named.as_deref().filter(|named| !named.is_empty());
+        named.map_or_else(|| title_of(self.source.snapshot()), str::to_owned)
     }
 
     /// Who answers.
@@ -181,7 +271,72 @@ impl Chat {
     /// Says something, as if it were typed; the reader stays where he is.
     pub(super) fn say(&mut self, words: &str) -> bool {
         let command = Command::Send(self.composer.draft(words));
-        self.session.send(command).is_ok()
+        match self.wait_for_session(command) {
+            Some(command) => self.session.send(command).is_ok(),
+            None => true,
+        }
+    }
+
+    /// The session that it is kept in, or will be.
+    pub(super) fn id(&self) -> Option<&SessionId> {
+        self.lodging.id()
+    }
+
+    /// True once its session is there.
+    pub(super) fn is_kept(&self) -> bool {
+        matches!(self.lodging, Lodging::Kept(_))
+    }
+
+    /// True when nothing was said and nothing is written in it.
+    pub(super) fn is_untouched(&self) -> bool {
+        let is_new = matches!(self.lodging, Lodging::Nowhere | Lodging::Fresh(_));
+        is_new && self.source.snapshot().is_empty() && !self.has_draft()
+    }
+
+    /// True when something is written in it that was not sent.
+    pub(super) fn has_draft(&self) -> bool {
+        !self.composer.is_empty()
+    }
+
+    /// True once something was said in it since it was opened.
+    pub(super) fn was_used(&self) -> bool {
+        self.was_used
+    }
+
+    /// Notes what its session is called.
+    pub(super) fn set_name(&mut self, named: Option<Arc<str>>) {
+        self.named = named;
+    }
+
+    /// Goes to a message, once it is known.
+    pub(super) fn aim(&mut self, goal: Goal) {
+        self.goal = Some(goal);
+    }
+
+    /// Gives the box to write in the keyboard.
+    pub(super) fn focus(&mut self) {
+        self.composer.take_keyboard();
+    }
+
+    /// Puts back what was being written before there was a session.
+    pub(super) fn restore_draft(&mut self, draft: Restored) {
+        if let Some(written) = &mut self.written {
+            written.restore(&mut self.composer, draft);
+        }
+    }
+
+    /// Has saved at once what is being written.
+    pub(super) fn flush(&self, is_synced: bool) {
+        if let Some(written) = &self.written {
+            written.flush(is_synced);
+        }
+    }
+
+    /// What has to be done in each frame while another tab is shown.
+    pub(super) fn tend(&mut self, ctx: &Context, engine: &Engine) {
+        self.absorb(ctx, engine);
+        let snapshot = self.session.snapshot();
+        self.follow(ctx, engine, &snapshot);
     }
 
     /// True once the composer's attach button was pressed.
@@ -209,7 +364,7 @@ impl Chat {
         engine: &Engine,
         renderer: Renderer,
     ) -> Vec<ViewCommand> {
-        self.absorb(engine);
+        self.absorb(ui.ctx(), engine);
         // Escape closes what finds words, and leaves what is chosen, before it stops an answer.
         self.view.find_keys(ui);
         self.view.choosing_keys(ui);
@@ -229,17 +384,26 @@ impl Chat {
                 ui.set_width(width);
                 self.question_ui(ui, &snapshot, &palette);
                 self.notice_ui(ui, &palette);
-                self.composer.show(ui, &snapshot, &self.choices, &palette, perf::now())
+                let wish = self.keeping_ui(ui, &snapshot, &palette);
+                let composer = &mut self.composer;
+                let mut wishes = composer.show(ui, &snapshot, &self.choices, &palette, perf::now());
+                wishes.extend(wish);
+                wishes
             })
         };
         let wishes = panel.show(ui, |ui| ui.horizontal(column).inner.inner).inner;
         for wish in wishes {
             self.carry_out(wish);
         }
-        if snapshot.is_empty() {
+        self.follow(ui.ctx(), engine, &snapshot);
+        if snapshot.is_empty() && snapshot.base.is_none() {
             welcome_ui(ui, &palette);
         }
         self.prepare_view(&snapshot);
+        let is_early = Goal::pursue(&mut self.goal, &mut self.view, &mut self.source, perf::now());
+        if is_early {
+            return Vec::new();
+        }
         let commands = self.shown.show(renderer, &mut self.view, ui, &mut self.source);
         commands.into_iter().filter_map(|command| self.obey(command)).collect()
     }
@@ -329,11 +493,17 @@ impl Chat {
             Wish::Workspace => self.wants_folder = true,
             Wish::Attach => self.wants_files = true,
             Wish::Tell(command) => {
+                self.was_used |= said(&command).is_some();
                 if self.goes_to_end(&command) {
                     self.view.jump(Jump::End);
                 }
-                if self.session.send(command).is_err() {
-                    self.composer.not_sent();
+                if let Some(draft) = said(&command)
+                    && let Some(written) = &mut self.written
+                {
+                    written.note_sent(draft);
+                }
+                if let Some(command) = self.wait_for_session(command) {
+                    self.hand_over(command);
                 }
             }
             Wish::EditLast => self.edit_last(),
@@ -348,6 +518,21 @@ impl Chat {
             Command::EditLast(_) | Command::Edit { .. } | Command::Regenerate { .. } => true,
             _ => false,
         }
+    }
+
+    fn hand_over(&mut self, command: Command) {
+        if self.session.send(command).is_err() {
+            self.composer.not_sent();
+        }
+    }
+
+    /// What has to be done in each frame, whatever is shown.
+    fn follow(&mut self, ctx: &Context, engine: &Engine, snapshot: &Snapshot) {
+        self.make_session(ctx, engine);
+        if let Some(written) = &mut self.written {
+            written.follow(&mut self.composer, snapshot);
+        }
+        self.tell_catalog(snapshot);
     }
 
     /// From now on the tools work there; a model that had none is given those that ask.
@@ -365,7 +550,7 @@ impl Chat {
         }
     }
 
-    fn absorb(&mut self, engine: &Engine) {
+    fn absorb(&mut self, ctx: &Context, engine: &Engine) {
         while let Ok(found) = self.found.try_recv() {
             match found {
                 Found::Models(choices) => {
@@ -374,6 +559,8 @@ impl Chat {
                     self.choices.dedup();
                 }
                 Found::Workspace(opened) => self.take_workspace(*opened),
+                Found::Made(made) => self.take_session(ctx, engine, *made),
+                Found::Answerer(_) if self.keeps_answerer => {}
                 Found::Answerer(choice) => {
                     engine.set_provider(Arc::clone(&choice.name), choice.provider.clone());
                     let choice = composer::Choice { provider: choice.name, model: choice.model };

@@ -1,7 +1,7 @@
 //! What surrounds the page: the sidebar with the open files, the bar above, the empty state.
 
 use egui::{
-    Align, Align2, CornerRadius, FontId, Frame, Layout, Margin, Panel, Rect, RichText, Role, Sense,
+    Align, Align2, CornerRadius, FontId, Frame, Layout, Margin, Panel, RichText, Role, Sense,
     Stroke, ThemePreference, Ui, WidgetInfo, pos2, vec2,
 };
 
@@ -23,7 +23,7 @@ pub(super) fn palette(ui: &Ui) -> Palette {
     theme::palette(if ui.visuals().dark_mode { egui::Theme::Dark } else { egui::Theme::Light })
 }
 
-fn icon_font(size: f32) -> FontId {
+pub(super) fn icon_font(size: f32) -> FontId {
     FontId::new(size, egui::FontFamily::Name(face::ICON_NAME.into()))
 }
 
@@ -40,42 +40,18 @@ impl Window {
             if button_row(ui, &palette, "New chat", "Ctrl N") {
                 self.chat(ui.ctx(), &ProviderFlags::default());
             }
-            ui.add_space(4.0);
-            if button_row(ui, &palette, "Open a file", "Ctrl P") {
-                self.dialogs.pick_file(ui.ctx());
-            }
-            ui.add_space(10.0);
+            ui.add_space(6.0);
             let waiting = self.waiting();
-            caption(ui, &palette, "OPEN");
             if waiting > 0 && waiting_row(ui, &palette, waiting) {
                 self.next_question();
             }
-            self.tabs_ui(ui, &palette);
+            let (marks, loose) = (self.marks(), self.loose());
+            for wish in self.desk.list_ui(ui, &marks, &loose, &palette) {
+                self.carry_out_list(ui.ctx(), wish);
+            }
         });
         let edge = response.response.rect;
         ui.painter().vline(edge.right(), edge.y_range(), hairline(ui, &palette));
-    }
-
-    fn tabs_ui(&mut self, ui: &mut Ui, palette: &Palette) {
-        let (mut chosen, mut closed) = (None, None);
-        egui::ScrollArea::vertical().auto_shrink(false).show(ui, |ui| {
-            ui.spacing_mut().item_spacing.y = 2.0;
-            for (i, tab) in self.tabs.iter().enumerate() {
-                let busy = tab.talk().is_some_and(super::chat::Chat::is_busy);
-                let title = tab.title();
-                let asks = tab.talk().is_some_and(super::chat::Chat::asks);
-                let row = Row { title: &title, active: i == self.active, busy, asks };
-                match tab_row(ui, palette, &row) {
-                    Some(Click::Row) => chosen = Some(i),
-                    Some(Click::Close) => closed = Some(i),
-                    None => {}
-                }
-            }
-        });
-        self.active = chosen.unwrap_or(self.active);
-        if let Some(index) = closed {
-            self.close(index);
-        }
     }
 
     pub(super) fn top_bar_ui(&mut self, ui: &mut Ui) {
@@ -129,66 +105,14 @@ impl Window {
                 );
             }
             ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
+                if self.tabs.len() > 1 {
+                    return self.strip_ui(ui, &palette);
+                }
                 let strong = RichText::new(title).color(palette.text).variation("wght", 600.0);
                 ui.add(egui::Label::new(strong).truncate());
             });
         });
     }
-}
-
-enum Click {
-    Row,
-    Close,
-}
-
-/// What a tab's row shows.
-struct Row<'a> {
-    title: &'a str,
-    active: bool,
-    busy: bool,
-    asks: bool,
-}
-
-fn tab_row(ui: &mut Ui, palette: &Palette, row: &Row<'_>) -> Option<Click> {
-    let Row { title, active, busy, asks } = *row;
-    let size = vec2(ui.available_width(), ROW_HEIGHT);
-    let (rect, response) = ui.allocate_exact_size(size, Sense::click());
-    response.widget_info(|| {
-        let waits = if asks { ", waits for your word" } else { "" };
-        WidgetInfo::selected(Role::Tab, true, active, format!("{title}{waits}"))
-    });
-    let close =
-        Rect::from_center_size(pos2(rect.right() - 16.0, rect.center().y), vec2(22.0, 22.0));
-    let over = response.contains_pointer();
-    if active || over {
-        let fill = if active { palette.raised } else { palette.line.gamma_multiply(0.5) };
-        ui.painter().rect_filled(rect, CornerRadius::same(8), fill);
-    }
-    let color = if active { palette.text } else { palette.dim };
-    let font = FontId::new(face::INTERFACE_SIZE, face::TEXT);
-    let mut job = egui::text::LayoutJob::simple_singleline(title.to_owned(), font, color);
-    job.wrap = egui::text::TextWrapping::truncate_at_width(size.x - 46.0);
-    let galley = ui.ctx().fonts_mut(|fonts| fonts.layout_job(job));
-    let y = rect.center().y - galley.rect.height() / 2.0;
-    ui.painter().galley(pos2(rect.left() + 12.0, y), galley, color);
-    if busy {
-        let dot = pos2(rect.left() + 5.0, rect.center().y);
-        let color = if asks { palette.warn } else { palette.accent };
-        ui.painter().circle_filled(dot, 3.0, color);
-    }
-    if over || active {
-        let closes = ui.interact(close, response.id.with("close"), Sense::click());
-        closes.widget_info(|| WidgetInfo::labeled(Role::Button, true, format!("Close {title}")));
-        let color = if closes.hovered() { palette.text } else { palette.faint };
-        ui.painter().text(close.center(), Align2::CENTER_CENTER, icon::X, icon_font(12.0), color);
-        if closes.clicked() {
-            return Some(Click::Close);
-        }
-    }
-    if response.middle_clicked() {
-        return Some(Click::Close);
-    }
-    response.on_hover_text(title).clicked().then_some(Click::Row)
 }
 
 /// How many questions wait, and the way to the next one.
@@ -225,14 +149,6 @@ fn button_row(ui: &mut Ui, palette: &Palette, words: &str, keys: &str) -> bool {
     let right = pos2(rect.right() - 12.0, rect.center().y);
     ui.painter().text(right, Align2::RIGHT_CENTER, keys, font, palette.faint);
     response.clicked()
-}
-
-fn caption(ui: &mut Ui, palette: &Palette, words: &str) {
-    ui.horizontal(|ui| {
-        ui.add_space(8.0);
-        let text = RichText::new(words).size(11.0).color(palette.faint).variation("wght", 550.0);
-        ui.label(text);
-    });
 }
 
 fn icon_button(ui: &mut Ui, icon: char, words: &str) -> bool {

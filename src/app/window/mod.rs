@@ -3,22 +3,33 @@
 mod announce;
 mod chat;
 mod chrome;
+mod desk;
 mod dialogs;
 mod gauges;
+mod goal;
 mod questions;
+mod recall;
+mod sessions;
+mod stored;
+mod strip;
 mod system;
 mod tab;
 mod workspace;
 
-use std::{path::PathBuf, sync::Arc, time::Duration};
+use std::{
+    path::PathBuf,
+    sync::Arc,
+    time::{Duration, Instant},
+};
 
 use egui::{
     CentralPanel, Context, Frame, Key, Modifiers, Panel, ThemePreference, Ui, ViewportBuilder,
 };
 
-use self::{announce::Announcer, dialogs::Dialogs, questions::Badge, tab::Tab};
+use self::{announce::Announcer, desk::Desk, dialogs::Dialogs, questions::Badge, tab::Tab};
 pub use self::{
     announce::{Notice, Post},
+    desk::Keep,
     workspace::{KeepPins, Opened, Opener},
 };
 use crate::{
@@ -30,6 +41,7 @@ use crate::{
     engine::live::Engine,
     gpu,
     model::Snapshot,
+    store::{SessionId, catalog::Listed},
     view::{
         TranscriptView, ViewCommand, governor,
         hud::{Hud, Readings},
@@ -57,6 +69,10 @@ pub struct Start {
     pub opener: Opener,
     /// How the system is told that a tool waits.
     pub post: Post,
+    /// Where conversations are kept; none keeps them in memory alone.
+    pub keep: Option<Keep>,
+    /// A session to open, by its name.
+    pub session: Option<SessionId>,
 }
 
 /// What all conversations of a window have in common.
@@ -130,6 +146,16 @@ pub struct Window {
     adapter: String,
     /// Looks at motion and power; none where nobody asked for it.
     system: Option<system::Watch>,
+    desk: Desk,
+    /// The sessions and the tabs that titles were taken over for.
+    names: Option<(Arc<[Listed]>, usize, usize)>,
+    had_focus: bool,
+    has_looked: bool,
+    /// When the tabs were remembered last.
+    remembered: Option<Instant>,
+    tab_state: (usize, usize, bool),
+    /// The tab that the strip has shown.
+    strip_tab: Option<u64>,
 }
 
 impl Window {
@@ -138,7 +164,8 @@ impl Window {
     pub fn new(ctx: &Context, start: Start) -> Self {
         theme::install(ctx);
         governor::observe(ctx);
-        let Start { files, chat, pace, workspace, opener, post } = start;
+        let Start { files, chat, pace, workspace, opener, post, keep, session } = start;
+        let reopens = keep.as_ref().is_some_and(|keep| keep.reopen);
         let announcer = Announcer::new(post);
         let mut window = Self {
             tabs: Vec::new(),
@@ -154,34 +181,81 @@ impl Window {
             meter: gauges::Meter::default(),
             adapter: String::new(),
             system: None,
+            desk: Desk::new(ctx, keep),
+            names: None,
+            had_focus: true,
+            has_looked: true,
+            remembered: None,
+            tab_state: (0, 0, true),
+            strip_tab: None,
         };
-        if files.is_empty() && chat.is_none() {
-            window.push(|id| Tab::sample(ctx, id));
+        window.know_providers();
+        if reopens {
+            window.reopen(ctx, &chat.clone().unwrap_or_default());
         }
-        if let Some(flags) = chat {
-            window.chat(ctx, &flags);
+        window.begin(ctx, chat, files, session);
+        window
+    }
+
+    /// Opens what the command line names; where it names nothing and nothing was open before,
+    /// a new conversation, or the sample.
+    fn begin(
+        &mut self,
+        ctx: &Context,
+        chat: Option<ProviderFlags>,
+        files: Vec<PathBuf>,
+        session: Option<SessionId>,
+    ) {
+        let is_reopened = !self.tabs.is_empty();
+        let first = self.tabs.len();
+        let has_names = !files.is_empty() || session.is_some();
+        if !has_names && !is_reopened && chat.is_none() {
+            self.push(|id| Tab::sample(ctx, id));
+        }
+        if let Some(flags) = chat.filter(|_| !has_names && !is_reopened) {
+            self.chat(ctx, &flags);
         }
         for file in files {
-            window.open(ctx, file);
+            self.open(ctx, file);
         }
-        window.active = 0;
-        window
+        match session {
+            Some(id) => self.open_session(ctx, id, true, None),
+            None if has_names || !is_reopened => self.active = first.min(self.tabs.len() - 1),
+            None => {}
+        }
+    }
+
+    /// Providers that have a key are known before sessions are opened, which name theirs.
+    fn know_providers(&self) {
+        let Some(engine) = &self.engine else { return };
+        for (name, provider) in providers::keyed(providers::environment) {
+            engine.set_provider(name, provider);
+        }
     }
 
     /// Opens a file as a tab, or goes to the tab that shows it.
     pub fn open(&mut self, ctx: &Context, file: PathBuf) {
         let known = self.tabs.iter().position(|tab| tab.path() == Some(file.as_path()));
         match known {
-            Some(index) => self.active = index,
+            Some(index) => self.activate(index),
             None => self.push(|id| Tab::open(ctx, file, id)),
         }
     }
 
     /// Begins a conversation in a tab of its own.
     pub fn chat(&mut self, ctx: &Context, flags: &ProviderFlags) {
+        self.leave();
+        self.chat_named(ctx, flags, None);
+    }
+
+    /// Begins a conversation, whose session will have this name, or a fresh one.
+    fn chat_named(&mut self, ctx: &Context, flags: &ProviderFlags, name: Option<SessionId>) {
         if let Some(engine) = self.engine.clone() {
             self.next_tab += 1;
             let mut tab = Tab::chat(ctx, &engine, &self.around, flags, self.next_tab);
+            if let (Some(chat), Some(kept)) = (tab.live(), self.desk.kept()) {
+                chat.settle_in(kept, name.unwrap_or_else(Self::fresh_name));
+            }
             if let (Some(chat), Some(folder)) = (tab.live(), self.around.workspace.clone()) {
                 chat.open_workspace(ctx, &engine, self.around.opener.clone(), folder);
             }
@@ -191,6 +265,7 @@ impl Window {
     }
 
     fn push(&mut self, tab: impl FnOnce(u64) -> Tab) {
+        self.leave();
         self.next_tab += 1;
         self.tabs.push(tab(self.next_tab));
         self.active = self.tabs.len() - 1;
@@ -198,7 +273,11 @@ impl Window {
 
     fn close(&mut self, index: usize) {
         if index < self.tabs.len() {
-            self.tabs.remove(index);
+            self.note_place(index);
+            let tab = self.tabs.remove(index);
+            if let Some(chat) = tab.talk() {
+                chat.flush(false);
+            }
             if self.active > index || self.active >= self.tabs.len() {
                 self.active = self.active.saturating_sub(1);
             }
@@ -215,6 +294,7 @@ impl Window {
         self.choose_folder(ui.ctx());
         self.dropped(ui.ctx());
         self.keys(ui);
+        self.tend(ui);
         self.questions(ui);
         if self.sidebar {
             self.sidebar_ui(ui);
@@ -225,6 +305,7 @@ impl Window {
         CentralPanel::default().frame(Frame::NONE).show(ui, |ui| self.page_ui(ui));
         self.dialogs.ui(ui);
         self.servers_ui(ui);
+        self.switch_ui(ui, &chrome::palette(ui));
         if self.hud.is_open() {
             self.hud_ui(ui);
         }
@@ -297,14 +378,14 @@ impl Window {
         };
         let count = self.tabs.len();
         if pressed(Modifiers::CTRL | Modifiers::SHIFT, Key::Tab) && count > 0 {
-            self.active = (self.active + count - 1) % count;
+            self.activate((self.active + count - 1) % count);
         }
         if pressed(Modifiers::CTRL, Key::Tab) && count > 0 {
-            self.active = (self.active + 1) % count;
+            self.activate((self.active + 1) % count);
         }
         for (i, key) in DIGITS.into_iter().enumerate() {
             if pressed(Modifiers::COMMAND, key) && i < count {
-                self.active = i;
+                self.activate(i);
             }
         }
         if pressed(Modifiers::COMMAND | Modifiers::SHIFT, Key::F)
@@ -321,6 +402,9 @@ impl Window {
         }
         if pressed(Modifiers::COMMAND, Key::Q) {
             ui.send_viewport_cmd(egui::ViewportCommand::Close);
+        }
+        if pressed(Modifiers::COMMAND, Key::K) {
+            self.desk.switch.toggle();
         }
         if pressed(Modifiers::COMMAND, Key::B) {
             self.sidebar = !self.sidebar;
@@ -407,6 +491,10 @@ impl eframe::App for Window {
         self.meter.read(ui.ctx());
         self.hud.begin_frame(ui, previous);
         Self::ui(self, ui);
+    }
+
+    fn on_exit(&mut self) {
+        self.finish();
     }
 
     fn clear_color(&self, visuals: &egui::Visuals) -> [f32; 4] {

@@ -11,11 +11,12 @@ use crate::{
     app::{
         cli::ProviderFlags,
         shown,
-        window::{Surroundings, chat::Chat},
+        window::{Surroundings, chat::Chat, goal::Goal, stored::Stored},
     },
     engine::{FileSource, live::Engine},
     layout::face,
     model::{Progress, Source as _, activity::Link},
+    store::{SessionId, Store, catalog::Catalog},
     view::{Renderer, Shown, TranscriptView, ViewCommand},
 };
 
@@ -26,11 +27,14 @@ pub(super) struct Tab {
     name: String,
     path: Option<PathBuf>,
     page: Page,
+    /// It was opened for a look, and gives way to the next one that is.
+    pub(super) is_passing: bool,
 }
 
 enum Page {
     Open(Box<(FileSource, TranscriptView, Shown)>),
     Live(Box<Chat>),
+    Stored(Box<Stored>),
     Failed(String),
 }
 
@@ -40,12 +44,12 @@ impl Tab {
             .file_name()
             .map_or_else(|| path.display().to_string(), |name| name.to_string_lossy().into_owned());
         let page = page(ctx, shown::follow(&path, ctx));
-        Self { id, name, path: Some(path), page }
+        Self { id, name, path: Some(path), page, is_passing: false }
     }
 
     pub(super) fn sample(ctx: &Context, id: u64) -> Self {
         let page = page(ctx, shown::sample(ctx));
-        Self { id, name: "Sample conversation".to_owned(), path: None, page }
+        Self { id, name: "Sample conversation".to_owned(), path: None, page, is_passing: false }
     }
 
     pub(super) fn chat(
@@ -56,7 +60,81 @@ impl Tab {
         id: u64,
     ) -> Self {
         let page = Page::Live(Box::new(Chat::new(ctx, engine, around, flags)));
-        Self { id, name: "New chat".to_owned(), path: None, page }
+        Self { id, name: "New chat".to_owned(), path: None, page, is_passing: false }
+    }
+
+    /// A session, shown while it is being opened.
+    pub(super) fn stored(
+        ctx: &Context,
+        engine: &Engine,
+        store: &Store,
+        session: SessionId,
+        goal: Option<Goal>,
+        id: u64,
+    ) -> Self {
+        let page = match Stored::open(ctx, engine, store, session, goal) {
+            Ok(stored) => Page::Stored(Box::new(stored)),
+            Err(why) => Page::Failed(why),
+        };
+        Self { id, name: "Conversation".to_owned(), path: None, page, is_passing: false }
+    }
+
+    /// Goes on with a session that was opened.
+    pub(super) fn advance(
+        &mut self,
+        ctx: &Context,
+        engine: &Arc<Engine>,
+        around: &Surroundings,
+        catalog: &Catalog,
+    ) {
+        let Page::Stored(stored) = &mut self.page else { return };
+        let Some(arrived) = stored.take(ctx, engine) else { return };
+        let passing = Page::Failed(String::new());
+        if let Page::Stored(stored) = std::mem::replace(&mut self.page, passing) {
+            let catalog = catalog.clone();
+            let chat = Chat::resume(ctx, engine, around, catalog, (*stored, arrived));
+            self.page = Page::Live(Box::new(chat));
+        }
+    }
+
+    /// The session that it shows, or that its conversation will be kept in.
+    pub(super) fn session(&self) -> Option<&SessionId> {
+        match &self.page {
+            Page::Live(chat) => chat.id(),
+            Page::Stored(stored) => Some(&stored.id),
+            Page::Open(_) | Page::Failed(_) => None,
+        }
+    }
+
+    /// True for a conversation, whoever writes it.
+    pub(super) fn is_file(&self) -> bool {
+        match &self.page {
+            Page::Open(_) => true,
+            Page::Live(_) | Page::Stored(_) => false,
+            Page::Failed(_) => self.path.is_some(),
+        }
+    }
+
+    /// Notes what its session is called.
+    pub(super) fn set_name(&mut self, named: Option<&Arc<str>>) {
+        match &mut self.page {
+            Page::Live(chat) => chat.set_name(named.map(Arc::clone)),
+            Page::Stored(_) => {
+                if let Some(named) = named.filter(|named| !named.is_empty()) {
+                    self.name = named.to_string();
+                }
+            }
+            Page::Open(_) | Page::Failed(_) => {}
+        }
+    }
+
+    /// Goes to a message, once it is known.
+    pub(super) fn aim(&mut self, goal: Goal) {
+        match &mut self.page {
+            Page::Live(chat) => chat.aim(goal),
+            Page::Stored(stored) => stored.goal = Some(goal),
+            Page::Open(_) | Page::Failed(_) => {}
+        }
     }
 
     /// Distinguishes it from every other tab there ever was.
@@ -67,7 +145,7 @@ impl Tab {
     pub(super) fn live(&mut self) -> Option<&mut Chat> {
         match &mut self.page {
             Page::Live(chat) => Some(chat),
-            Page::Open(_) | Page::Failed(_) => None,
+            Page::Open(_) | Page::Stored(_) | Page::Failed(_) => None,
         }
     }
 
@@ -75,7 +153,7 @@ impl Tab {
     pub(super) fn talk(&self) -> Option<&Chat> {
         match &self.page {
             Page::Live(chat) => Some(chat),
-            Page::Open(_) | Page::Failed(_) => None,
+            Page::Open(_) | Page::Stored(_) | Page::Failed(_) => None,
         }
     }
 
@@ -88,7 +166,7 @@ impl Tab {
         match &self.page {
             Page::Open(open) => open.0.title().map_or_else(|| self.name.clone(), |t| t.to_string()),
             Page::Live(chat) => chat.title(),
-            Page::Failed(_) => self.name.clone(),
+            Page::Stored(_) | Page::Failed(_) => self.name.clone(),
         }
     }
 
@@ -97,6 +175,7 @@ impl Tab {
         let open = match &self.page {
             Page::Open(open) => open,
             Page::Live(chat) => return chat.caption(),
+            Page::Stored(stored) => return stored.caption(),
             Page::Failed(_) => return "could not be opened".to_owned(),
         };
         let source = &open.0;
@@ -130,6 +209,7 @@ impl Tab {
         match &mut self.page {
             Page::Open(open) => Some(&mut open.1),
             Page::Live(chat) => Some(chat.view()),
+            Page::Stored(stored) => Some(&mut stored.view),
             Page::Failed(_) => None,
         }
     }
@@ -138,6 +218,7 @@ impl Tab {
         match &self.page {
             Page::Open(open) => Some(&open.1),
             Page::Live(chat) => Some(chat.shown()),
+            Page::Stored(stored) => Some(&stored.view),
             Page::Failed(_) => None,
         }
     }
@@ -148,6 +229,7 @@ impl Tab {
         let [slugs, colours, pictures, found] = view.caches();
         let pages = match &self.page {
             Page::Open(open) => open.0.cache_bytes(),
+            Page::Stored(stored) => stored.source.cache_bytes(),
             // A conversation that goes on is held whole; it is no cache.
             Page::Live(_) | Page::Failed(_) => 0,
         };
@@ -159,7 +241,7 @@ impl Tab {
         let messages = match &self.page {
             Page::Open(open) => open.2.messages_visible(),
             Page::Live(chat) => chat.messages_visible(),
-            Page::Failed(_) => None,
+            Page::Stored(_) | Page::Failed(_) => None,
         };
         let slugs = self.shown().map_or(0, TranscriptView::visible_slugs);
         messages.unwrap_or(slugs)
@@ -170,6 +252,7 @@ impl Tab {
         let open = match &self.page {
             Page::Open(open) => open,
             Page::Live(chat) => return !chat.is_busy() && chat.shown().is_settled(),
+            Page::Stored(stored) => return stored.is_settled(),
             Page::Failed(_) => return true,
         };
         let (source, view, _) = &**open;
@@ -187,6 +270,11 @@ impl Tab {
             Page::Live(chat) => {
                 if let Some(engine) = engine {
                     return ui.push_id(self.id, |ui| chat.ui(ui, engine, renderer)).inner;
+                }
+            }
+            Page::Stored(stored) => {
+                if let Some(engine) = engine {
+                    return ui.push_id(self.id, |ui| stored.ui(ui, engine, renderer)).inner;
                 }
             }
             Page::Failed(why) => message_ui(ui, "This file cannot be shown", why),

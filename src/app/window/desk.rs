@@ -1,0 +1,281 @@
+//! The sessions as the window has them: the list, the quick way, searching, and what is done
+//! with a session from outside of it.
+
+use std::{
+    path::PathBuf,
+    sync::{
+        Arc,
+        mpsc::{Receiver, SyncSender, sync_channel},
+    },
+};
+
+use egui::{Context, Ui};
+use tokio::sync::{oneshot, watch};
+
+use super::recall::{Keeper, Recall};
+use crate::{
+    app::{timestamp, watch::local_time::LocalTime},
+    engine::{Waker, live::Engine},
+    layout::Palette,
+    model::record::Meta,
+    perf::{self, Reason},
+    store::{
+        RealDisk, SessionId, Store,
+        catalog::{self, Catalog, Findings, Listed, Listing, Question},
+    },
+    view::{
+        governor::waker,
+        sessions::{
+            Hits, ListWish, Loose, Marks, QuickSwitch, Searching, SessionList, Shown, State,
+            SwitchShown, SwitchWish,
+        },
+        wall::Moment,
+    },
+};
+
+/// The file of the index, in the folder of the data.
+const INDEX: &str = "index.sqlite";
+/// What is remembered of the window, in the folder of its state.
+const MEMORY: &str = "window.json";
+/// Words that wait to be told.
+const TOLD_MAX: usize = 8;
+
+/// Where conversations are kept.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Keep {
+    /// The folder of sessions, drafts and their index.
+    pub data: PathBuf,
+    /// The folder of what the window remembers.
+    pub state: PathBuf,
+    /// The tabs of the time before are opened again.
+    pub reopen: bool,
+}
+
+/// The sessions as the window has them.
+pub(super) struct Desk {
+    pub(super) list: SessionList,
+    pub(super) switch: QuickSwitch,
+    hits: Hits,
+    search: Option<(String, oneshot::Receiver<Findings>)>,
+    kept: Option<Kept>,
+    failure: Option<Arc<str>>,
+    time: LocalTime,
+    told: (SyncSender<String>, Receiver<String>),
+    none: Arc<[Listed]>,
+}
+
+/// What there is where conversations are kept.
+pub(super) struct Kept {
+    pub(super) store: Store,
+    pub(super) catalog: Catalog,
+    pub(super) recall: Recall,
+    listing: watch::Receiver<Listing>,
+    keeper: Keeper,
+}
+
+impl Desk {
+    /// Opens what is kept. Where it cannot be kept, that is said, and all goes on in memory.
+    pub(super) fn new(ctx: &Context, keep: Option<Keep>) -> Self {
+        let (kept, failure) = match keep.map(|keep| Kept::open(ctx, &keep)) {
+            None => (None, None),
+            Some(Ok(kept)) => (Some(kept), None),
+            Some(Err(why)) => (None, Some(why.into())),
+        };
+        Self {
+            list: SessionList::default(),
+            switch: QuickSwitch::default(),
+            hits: Hits::default(),
+            search: None,
+            kept,
+            failure,
+            time: LocalTime::default(),
+            told: sync_channel(TOLD_MAX),
+            none: Arc::new([]),
+        }
+    }
+
+    pub(super) fn kept(&self) -> Option<&Kept> {
+        self.kept.as_ref()
+    }
+
+    pub(super) fn kept_mut(&mut self) -> Option<&mut Kept> {
+        self.kept.as_mut()
+    }
+
+    /// All sessions.
+    pub(super) fn listed(&self) -> Arc<[Listed]> {
+        let listed = self.kept.as_ref().map(|kept| Arc::clone(&kept.listing.borrow().sessions));
+        listed.unwrap_or_else(|| Arc::clone(&self.none))
+    }
+
+    /// A session, if it is listed by now.
+    pub(super) fn find(&self, id: &SessionId) -> Option<Listed> {
+        self.listed().iter().find(|listed| listed.id == *id).cloned()
+    }
+
+    pub(super) fn now(&mut self) -> Moment {
+        self.time.now()
+    }
+
+    /// Shows the list.
+    pub(super) fn list_ui(
+        &mut self,
+        ui: &mut Ui,
+        marks: &Marks,
+        loose: &[Loose],
+        palette: &Palette,
+    ) -> Vec<ListWish> {
+        while let Ok(words) = self.told.1.try_recv() {
+            self.list.tell(&words, perf::now());
+        }
+        let (listed, state, now) = (self.listed(), self.state(), self.now());
+        let clock = perf::now();
+        let shown = Shown { listed: &listed, marks, loose, state: &state, now, clock, palette };
+        self.list.show(ui, &shown)
+    }
+
+    fn state(&self) -> State {
+        if let Some(why) = &self.failure {
+            return State::Failed(Arc::clone(why));
+        }
+        let Some(kept) = &self.kept else { return State::Ready };
+        let listing = kept.listing.borrow();
+        match (listing.is_complete, listing.progress) {
+            (true, _) => State::Ready,
+            (false, Some(catalog::Progress { done, total })) if total > 0 => {
+                State::Indexing { done: done >> 20, total: (total >> 20).max(1) }
+            }
+            (false, _) => State::Indexing { done: 0, total: 0 },
+        }
+    }
+
+    /// Shows the quick way, and has searched what it wants to have searched. Gives what is to
+    /// be opened.
+    pub(super) fn switch_ui(
+        &mut self,
+        ui: &Ui,
+        marks: &Marks,
+        palette: &Palette,
+    ) -> Option<SwitchWish> {
+        if !self.switch.is_open() {
+            return None;
+        }
+        self.take_findings();
+        let (listed, now, clock) = (self.listed(), self.now(), perf::now());
+        let hits = &self.hits;
+        let shown = SwitchShown { listed: &listed, marks, hits, now, clock, palette };
+        let mut opened = None;
+        for wish in self.switch.show(ui, &shown) {
+            match wish {
+                SwitchWish::Search { query, limit } => self.search(query, limit),
+                SwitchWish::Open { .. } => opened = Some(wish),
+            }
+        }
+        opened
+    }
+
+    fn search(&mut self, query: String, limit: usize) {
+        let Some(kept) = &self.kept else {
+            self.hits = Hits { query, state: Searching::Done, ..Hits::default() };
+            return;
+        };
+        // What was found for fewer words stays until more is known.
+        self.hits.state = Searching::Running;
+        let question = Question { with_archived: true, ..Question::new(query.clone(), limit) };
+        self.search = Some((query, kept.catalog.search(question)));
+    }
+
+    fn take_findings(&mut self) {
+        let Some((query, answer)) = &mut self.search else { return };
+        let found = match answer.try_recv() {
+            Err(oneshot::error::TryRecvError::Empty) => return,
+            Ok(findings) => {
+                // Titles stand above, as far as they are meant.
+                let found = findings.found.into_iter().filter(|found| found.message.is_some());
+                Hits { query: query.clone(), found: found.collect(), state: Searching::Done }
+            }
+            Err(oneshot::error::TryRecvError::Closed) => {
+                let why = "Too much is being searched at once. Type on to try again.";
+                let state = Searching::Failed(why.into());
+                Hits { query: query.clone(), found: Vec::new(), state }
+            }
+        };
+        self.hits = found;
+        self.search = None;
+    }
+
+    /// Writes something about a session into its log, beside the UI. One that is open in this
+    /// window is told by who has it open.
+    pub(super) fn describe(&self, ctx: &Context, engine: &Engine, id: SessionId, meta: Meta) {
+        let Some(kept) = &self.kept else { return };
+        let (store, catalog) = (kept.store.clone(), kept.catalog.clone());
+        let (told, wake) = (self.told.0.clone(), waker(ctx, Reason::Answer));
+        engine.spawn(async move {
+            if let Err(why) = describe(store, &id, &meta).await {
+                // A window that has closed wants no answer.
+                told.try_send(why).ok();
+            }
+            catalog.note(&id);
+            wake();
+        });
+    }
+
+    /// Brings words to the user's eyes.
+    pub(super) fn teller(&self, ctx: &Context) -> (SyncSender<String>, Waker) {
+        (self.told.0.clone(), waker(ctx, Reason::Answer))
+    }
+}
+
+impl Kept {
+    fn open(ctx: &Context, keep: &Keep) -> Result<Self, String> {
+        let why = |error: &std::io::Error| {
+            format!(
+                "The folder {} cannot be used: {error}. What is said is gone with the window.",
+                keep.data.display()
+            )
+        };
+        let store =
+            Store::open(keep.data.clone(), Arc::new(RealDisk)).map_err(|error| why(&error))?;
+        let catalog = Catalog::open(catalog::Config {
+            sessions: keep.data.join("sessions"),
+            index: keep.data.join(INDEX),
+            waker: waker(ctx, Reason::Answer),
+        })
+        .map_err(|error| why(&error))?;
+        let memory = keep.state.join(MEMORY);
+        let recall = Recall::read(&memory);
+        let listing = catalog.listing();
+        let keeper = Keeper::new(memory, recall.clone());
+        Ok(Self { store, catalog, recall, listing, keeper })
+    }
+
+    /// Has remembered what changed.
+    pub(super) fn remember(&mut self) {
+        self.keeper.keep(&self.recall);
+    }
+
+    /// Writes the last state, and waits for it.
+    pub(super) fn finish(&mut self) {
+        self.keeper.finish(&self.recall);
+    }
+}
+
+/// Opens a session, says something about it, and lets it go.
+async fn describe(store: Store, id: &SessionId, meta: &Meta) -> Result<(), String> {
+    use crate::store::{Access, Sync};
+    let name = id.clone();
+    let opening = move || store.open_session(&name, timestamp::now_ms());
+    let opened = tokio::task::spawn_blocking(opening).await;
+    let opened = opened.map_err(|_panicked| "The session cannot be opened.".to_owned())?;
+    let opened = opened.map_err(|error| format!("It was not changed: {error}."))?;
+    match opened.log {
+        Access::Read { why, .. } => Err(format!("It was not changed. {why}")),
+        Access::Write(log) => {
+            let body = meta.to_body();
+            let appended = log.append(crate::model::record::Kind::Meta, body, Sync::Now).await;
+            let saved = appended.saved.await.map(drop);
+            let closed = log.close().await.map(drop);
+            saved.and(closed).map_err(|why| format!("It was not changed. {why}"))
+        }
+    }
+}

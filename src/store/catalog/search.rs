@@ -1,0 +1,230 @@
+//! Finding words: in titles, in what was said, then in what tools were told and said.
+
+use std::{collections::BTreeMap, ops::Range, sync::Arc};
+
+use rusqlite::OptionalExtension as _;
+
+use super::{
+    Found, Place,
+    digest::{Node, Speaker},
+    index::{Index, first_row, node, session_of},
+    words::{GRAM, Words, fold, grams},
+};
+use crate::{
+    model::{MessageId, Role},
+    store::SessionId,
+};
+
+/// Hits of one session, so that it does not hide the others.
+const SESSION_HITS_MAX: usize = 5;
+/// Bytes of texts that are looked into for one question, and for one that no gram helps with.
+const LOOKED_MAX: usize = 32 << 20;
+const SHORT_LOOKED_MAX: usize = 8 << 20;
+/// Grams that a short word may begin.
+const BEGINNINGS_MAX: usize = 512;
+
+/// A session that may be searched.
+#[derive(Clone, Debug)]
+pub(super) struct Searched {
+    pub(super) id: SessionId,
+    pub(super) title: Arc<str>,
+    pub(super) row: i64,
+    pub(super) updated_ms: i64,
+}
+
+/// Finds words in sessions that stand newest first; at most `limit` hits.
+pub(super) fn search(
+    index: &Index,
+    sessions: &[Searched],
+    words: &Words,
+    limit: usize,
+) -> rusqlite::Result<Vec<Found>> {
+    crate::perf::scope!("search");
+    if words.is_empty() {
+        return Ok(Vec::new());
+    }
+    let mut hunt = Hunt { index, words, limit, looked: 0, found: titles(sessions, words, limit) };
+    let Some(query) = match_of(index, words)? else {
+        hunt.look_through(sessions)?;
+        return Ok(hunt.found);
+    };
+    let said = hunt.candidates(&format!("text : ({query})"))?;
+    hunt.collect(sessions, &said, Place::Text, LOOKED_MAX)?;
+    if hunt.found.len() < limit {
+        let rest = hunt.candidates(&query)?;
+        hunt.collect(sessions, &rest, Place::Calls, LOOKED_MAX)?;
+    }
+    Ok(hunt.found)
+}
+
+fn titles(sessions: &[Searched], words: &Words, limit: usize) -> Vec<Found> {
+    let matching = sessions.iter().filter(|session| words.are_all_in(&fold(&session.title)));
+    let found = matching.take(limit).map(|session| {
+        let (snippet, ranges) = words.snippet(&session.title);
+        hit(session, None, Place::Title, snippet, ranges)
+    });
+    found.collect()
+}
+
+fn hit(
+    session: &Searched,
+    node: Option<&Node>,
+    place: Place,
+    snippet: String,
+    ranges: Vec<Range<usize>>,
+) -> Found {
+    Found {
+        session: session.id.clone(),
+        title: Arc::clone(&session.title),
+        message: node.map(|node| MessageId(node.offset)),
+        role: node.map(|node| match node.speaker {
+            Speaker::User => Role::User,
+            Speaker::Model | Speaker::Nobody => Role::Assistant,
+        }),
+        time_ms: node.map_or(session.updated_ms, |node| node.time_ms),
+        place,
+        snippet: snippet.into(),
+        ranges,
+    }
+}
+
+/// What the index is asked for: every gram of every word, each quoted, so that nothing in a
+/// word is syntax. None when only looking helps.
+fn match_of(index: &Index, words: &Words) -> rusqlite::Result<Option<String>> {
+    let quoted = |gram: &str| format!("\"{}\"", gram.replace('"', "\"\""));
+    let long = words.iter().flat_map(grams).map(quoted).collect::<Vec<_>>();
+    if !long.is_empty() {
+        return Ok(Some(long.join(" AND ")));
+    }
+    // Words of two characters are what grams begin with.
+    let longest = words.iter().max_by_key(|word| word.chars().count());
+    let Some(word) = longest.filter(|word| word.chars().count() == GRAM - 1) else {
+        return Ok(None);
+    };
+    let sql = "SELECT term FROM temp.gram WHERE term >= ?1 AND term <= ?2 LIMIT ?3";
+    let mut query = index.db.prepare(sql)?;
+    let after = format!("{word}\u{10FFFF}");
+    let rows = query
+        .query_map((word, &after, BEGINNINGS_MAX as i64 + 1), |row| row.get::<_, String>(0))?;
+    let begun = rows.collect::<rusqlite::Result<Vec<_>>>()?;
+    Ok(match begun.len() {
+        // Nothing begins so; a word that cannot be there is not found.
+        0 => Some(quoted(&format!("{word}\u{10FFFF}"))),
+        1..=BEGINNINGS_MAX => {
+            Some(begun.iter().map(|gram| quoted(gram)).collect::<Vec<_>>().join(" OR "))
+        }
+        _ => None,
+    })
+}
+
+/// Candidates: the messages of each session, oldest first.
+type Candidates = BTreeMap<i64, Vec<i64>>;
+
+struct Hunt<'a> {
+    index: &'a Index,
+    words: &'a Words,
+    limit: usize,
+    /// Bytes of texts that were looked into.
+    looked: usize,
+    found: Vec<Found>,
+}
+
+impl Hunt<'_> {
+    fn candidates(&self, query: &str) -> rusqlite::Result<Candidates> {
+        let mut asked =
+            self.index.db.prepare("SELECT rowid FROM grams WHERE grams MATCH ?1 ORDER BY rowid")?;
+        let mut rows = asked.query([query])?;
+        let mut found = Candidates::new();
+        while let Some(row) = rows.next()? {
+            let message: i64 = row.get(0)?;
+            found.entry(session_of(message)).or_default().push(message);
+        }
+        Ok(found)
+    }
+
+    /// Takes those of the candidates that hold the words, newest first, in sessions that
+    /// stand so, until there are enough.
+    fn collect(
+        &mut self,
+        sessions: &[Searched],
+        candidates: &Candidates,
+        place: Place,
+        most: usize,
+    ) -> rusqlite::Result<()> {
+        for session in sessions {
+            let Some(messages) = candidates.get(&session.row) else { continue };
+            let mut hits = self.hits_of(session);
+            for message in messages.iter().rev() {
+                if self.found.len() >= self.limit || self.looked > most {
+                    return Ok(());
+                }
+                if hits >= SESSION_HITS_MAX {
+                    break;
+                }
+                let node = self.message(*message)?;
+                if node.is_some_and(|node| self.look_into(session, &node, place)) {
+                    hits += 1;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn message(&self, row: i64) -> rusqlite::Result<Option<Node>> {
+        let sql = "SELECT place, speaker, time, depth, open_part, text, calls FROM message \
+                   WHERE row = ?1";
+        self.index.db.query_row(sql, [row], node).optional()
+    }
+
+    fn hits_of(&self, session: &Searched) -> usize {
+        let own = |found: &&Found| found.message.is_some() && found.session == session.id;
+        self.found.iter().filter(own).count()
+    }
+
+    /// Takes a message when the words are in it, and it was not taken before.
+    fn look_into(&mut self, session: &Searched, node: &Node, place: Place) -> bool {
+        self.looked += node.text.len() + node.calls.len();
+        let words = self.words;
+        let said = fold(&node.text);
+        let (text, place) = if words.are_all_in(&said) {
+            (&node.text, Place::Text)
+        } else if place == Place::Text {
+            return false;
+        } else if words.are_all_in(&format!("{said}\n{}", fold(&node.calls))) {
+            (&node.calls, Place::Calls)
+        } else {
+            return false;
+        };
+        let message = Some(MessageId(node.offset));
+        if self.found.iter().any(|found| found.message == message && found.session == session.id) {
+            return false;
+        }
+        let (snippet, ranges) = words.snippet(text);
+        self.found.push(hit(session, Some(node), place, snippet, ranges));
+        true
+    }
+
+    /// Looks through the newest messages for words that no gram helps with.
+    fn look_through(&mut self, sessions: &[Searched]) -> rusqlite::Result<()> {
+        let sql = "SELECT place, speaker, time, depth, open_part, text, calls FROM message \
+                   WHERE row >= ?1 AND row < ?2 ORDER BY row DESC";
+        let mut query = self.index.db.prepare(sql)?;
+        for session in sessions {
+            let mut hits = 0;
+            let range = [first_row(session.row), first_row(session.row + 1)];
+            let mut rows = query.query(range)?;
+            while let Some(row) = rows.next()? {
+                if self.found.len() >= self.limit || self.looked > SHORT_LOOKED_MAX {
+                    return Ok(());
+                }
+                if self.look_into(session, &node(row)?, Place::Calls) {
+                    hits += 1;
+                    if hits >= SESSION_HITS_MAX {
+                        break;
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,6 @@
+//! Sessions in the window: the list, the quick way, tabs, drafts, places, keeping.
+
+mod bed;
+mod list;
+mod shelf;
+mod switch;
