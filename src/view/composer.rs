@@ -138,7 +138,7 @@ impl Composer {
             self.notes_ui(ui, palette);
             self.text_ui(ui, snapshot, &mut wishes);
             ui.add_space(4.0);
-            ui.horizontal(|ui| self.buttons_ui(ui, snapshot, choices, palette, &mut wishes));
+            self.buttons_ui(ui, snapshot, choices, palette, &mut wishes);
         });
         wishes
     }
@@ -290,9 +290,11 @@ impl Composer {
             .desired_rows(1)
             .desired_width(f32::INFINITY)
             .return_key(Some(KeyboardShortcut::new(newline, egui::Key::Enter)));
+        // A panel that grows with what it holds offers no height by itself.
         let scroll = ScrollArea::vertical()
             .id_salt("text")
             .max_height(HEIGHT_MAX)
+            .min_scrolled_height(HEIGHT_MAX)
             .auto_shrink([false, true]);
         let response = scroll.show(ui, |ui| ui.add(edit)).inner;
         self.text_id = Some(response.id);

@@ -59,6 +59,7 @@ mod tool_calls;
 
 // The view: look, pictures, links, the windows.
 mod approval;
+mod branches;
 mod chat;
 mod exporting;
 mod find;

@@ -58,7 +58,10 @@ impl Composer {
             return;
         }
         head_ui(ui, snapshot, palette, wishes);
-        let scroll = ScrollArea::vertical().id_salt("queue").max_height(ROW * ROWS_MAX);
+        // A panel that grows with what it holds offers no height by itself.
+        let height = ROW * ROWS_MAX.min(queued.len() as f32);
+        let scroll = ScrollArea::vertical().id_salt("queue").max_height(height);
+        let scroll = scroll.min_scrolled_height(height);
         let mut asked = None;
         scroll.auto_shrink([false, true]).show(ui, |ui| {
             ui.spacing_mut().item_spacing.y = 0.0;
