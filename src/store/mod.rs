@@ -22,6 +22,7 @@ mod clock;
 mod copy;
 pub mod disk;
 mod draft;
+mod exposure;
 mod fit;
 mod id;
 mod live;

@@ -313,3 +313,20 @@ fn everything_is_for_the_user_alone_whatever_the_umask() {
         }
     }
 }
+
+#[cfg(unix)]
+#[test]
+fn a_place_that_others_may_change_is_told() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let folder = tempfile::tempdir().unwrap();
+    let store = real(&folder.path().join("data"));
+    assert_eq!(store.exposure(), None);
+    for (path, mode) in [(store.root(), 0o770), (folder.path(), 0o707)] {
+        fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
+        assert!(store.exposure().is_some_and(|why| why.starts_with("Others may change")));
+        fs::set_permissions(path, fs::Permissions::from_mode(0o700)).unwrap();
+    }
+    // As the folder of all users is: what they put there is their own.
+    fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o1777)).unwrap();
+    assert_eq!(store.exposure(), None);
+}
