@@ -211,14 +211,15 @@ pub(super) fn from_right<T>(ui: &mut Ui, add: impl FnOnce(&mut Ui) -> T) -> T {
 }
 
 fn fact_ui(ui: &mut Ui, row: &Row, words: &str, copies: bool, palette: &Palette) {
-    let text = caption(words, palette.dim);
-    let text = Label::new(text).wrap().halign(egui::Align::Max).selectable(true);
-    ui.add(text);
-    if copies {
-        from_right(ui, |ui| {
-            if icon_button(ui, icon::COPY, &format!("Copy {}", row.name), palette) {
-                ui.copy_text(words.to_owned());
-            }
-        });
+    let text = Label::new(caption(words, palette.dim)).selectable(true);
+    if !copies {
+        ui.add(text.wrap().halign(egui::Align::Max));
+        return;
     }
+    ui.horizontal(|ui| {
+        if icon_button(ui, icon::COPY, &format!("Copy {}", row.name), palette) {
+            ui.copy_text(words.to_owned());
+        }
+        ui.add(text.truncate()).on_hover_text(words);
+    });
 }

@@ -353,9 +353,13 @@ impl SettingsView {
         let top = ui.cursor().top();
         ui.painter().hline(ui.max_rect().x_range(), top, hairline(ui, palette));
         ui.add_space(9.0);
-        let is_stacked =
-            matches!(&row.control, Control::Text { is_long: true, .. } | Control::List(_))
-                || ui.available_width() < CONTROL_WIDTH + 180.0;
+        let is_tall = matches!(
+            &row.control,
+            Control::Text { is_long: true, .. }
+                | Control::List(_)
+                | Control::Fact { copies: true, .. }
+        );
+        let is_stacked = is_tall || ui.available_width() < CONTROL_WIDTH + 180.0;
         if is_stacked {
             words_ui(ui, row, palette, wishes);
             ui.add_space(4.0);
@@ -373,7 +377,6 @@ impl SettingsView {
             let bottom = words.response.rect.bottom().max(control.response.rect.bottom());
             ui.advance_cursor_after_rect(rect.with_max_y(bottom));
         }
-        ui.add_space(3.0);
     }
 }
 

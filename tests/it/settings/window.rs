@@ -235,6 +235,8 @@ fn pictures_of_every_section() {
             let image = on_ground(harness.render().unwrap(), &harness.ctx);
             image.save(folder.join(format!("settings-{name}-{section}.png"))).unwrap();
         }
+        harness.get_by_role(Role::SearchInput).focus();
+        harness.run_steps(2);
         harness.get_by_role(Role::SearchInput).type_text("key");
         harness.run_steps(12);
         let image = on_ground(harness.render().unwrap(), &harness.ctx);

@@ -52,11 +52,10 @@ pub(super) fn sections(sources: &Sources, settings: &Settings, desk: &Desk) -> V
 fn row(spec: &Spec, sources: &Sources, settings: &Settings, desk: &Desk) -> Row {
     let is_given = settings.is_given(spec.setting);
     let flagged = flag(spec.setting, desk);
-    let origin = match (&flagged, is_given) {
-        (Some(flag), _) => format!("from the command line ({flag})"),
-        (None, true) => "from config.toml".to_owned(),
-        (None, false) => "default".to_owned(),
-    };
+    let mut origin = if is_given { "from config.toml" } else { "default" }.to_owned();
+    if let Some(flag) = flagged {
+        origin.push_str(&format!("; outranked by {flag} of the command line"));
+    }
     Row {
         id: spec.path().into(),
         name: spec.name.into(),
@@ -160,11 +159,14 @@ fn key_row(candidate: &Candidate, desk: &Desk) -> Row {
             origin.to_string()
         }
     };
-    let host = candidate.endpoint.as_ref().map(|endpoint| endpoint.host());
+    let host = match &candidate.endpoint {
+        Ok(endpoint) => endpoint.host().to_string(),
+        Err(error) => error.to_string(),
+    };
     Row {
         id: format!("{KEY}{account}").into(),
         name: Arc::clone(&candidate.label),
-        about: host.unwrap_or_else(|error| error.to_string().into()),
+        about: host.into(),
         origin: origin.into(),
         can_reset: false,
         control: Control::Secret { state, news },
