@@ -4,7 +4,9 @@ use std::{ops::Range, sync::Arc, time::Instant};
 
 use tokio::sync::watch;
 
-use crate::model::{Message, MessageId, Progress, Reading, RowInfo, RowKind, Snapshot, Source};
+use crate::model::{
+    Fork, Message, MessageId, Progress, Reading, RowInfo, RowKind, Snapshot, Source,
+};
 
 /// A live conversation. All of it is in memory, so nothing is ever missing; taking in what
 /// happened costs a pointer.
@@ -69,6 +71,10 @@ impl Source for LiveSource {
 
     fn running_since(&self) -> Option<Instant> {
         self.shown.running_since
+    }
+
+    fn forks(&self) -> Option<&Arc<[Fork]>> {
+        Some(&self.shown.forks)
     }
 
     fn progress(&self) -> Progress {

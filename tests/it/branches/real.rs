@@ -245,7 +245,6 @@ fn stopping_pauses_what_waits_and_resuming_says_it() {
 #[test]
 fn the_demo_goes_there_and_back() {
     let mut chat = harness(Pace::AtOnce);
-    answered(&mut chat, "Why does the frame time grow?");
     answered(&mut chat, "And what helps?");
     hover_prompt(&mut chat, "And what helps?");
     press(&mut chat, "Edit message");

@@ -7,6 +7,7 @@ use egui_kittest::Harness;
 use letterpress::{
     model::MessageId,
     perf,
+    store::catalog::Place,
     view::{
         governor,
         sessions::{
@@ -164,6 +165,9 @@ pub(super) fn hits(query: &str) -> Hits {
         session: SessionId::new(session).unwrap(),
         title: title.into(),
         message: Some(MessageId(77)),
+        role: None,
+        time_ms: NOW.unix_ms,
+        place: Place::Text,
         snippet: snippet.into(),
         ranges: vec![at..at + 9],
     };
