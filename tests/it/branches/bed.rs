@@ -101,7 +101,7 @@ fn frame(ui: &mut egui::Ui, state: &mut State) {
             _ => None,
         })
     });
-    state.copied = copied.or(state.copied.take());
+    state.copied = copied.or_else(|| state.copied.take());
 }
 
 impl State {
