@@ -1,13 +1,20 @@
 //! The `letterpress` program: reads the command line and hands over.
 
-use std::process::ExitCode;
+use std::{io::IsTerminal as _, process::ExitCode};
 
 use letterpress::app::{
     ask,
     cli::{self, Command},
     display,
     error::{Error, Result, report},
-    export, profile, providers, render,
+    export::{self, redact::Redaction},
+    keys,
+    places::Places,
+    profile,
+    providers::{self, Sources},
+    render,
+    secrecy::{self, Memory},
+    sessions,
     shown::Letterpress,
     synth, watch,
     window::{self, Opener, Start},
@@ -21,7 +28,9 @@ fn main() -> ExitCode {
         Ok(invocation) => invocation,
         Err(code) => return code,
     };
+    secrecy::guard_panics();
     log(invocation.general.log);
+    secrecy::close_memory(memory(&invocation.command));
     match run(invocation.command, &invocation.general) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => report(&error),
@@ -30,20 +39,28 @@ fn main() -> ExitCode {
 
 fn run(command: Command, general: &cli::General) -> Result<()> {
     let opener = || Opener::of_settings(general.clone());
+    let sources = || Sources::of_window(general);
     match command {
         Command::Window { files } => {
             let chat = files.is_empty().then(cli::ProviderFlags::default);
-            window(Start { files, chat, opener: opener(), ..Start::default() })
+            window(Start { files, chat, opener: opener(), sources: sources()?, ..Start::default() })
         }
         Command::Chat(cli::Chat { workspace, provider }) => {
             let chat = Some(provider);
-            window(Start { chat, workspace, opener: opener(), ..Start::default() })
+            window(Start {
+                chat,
+                workspace,
+                opener: opener(),
+                sources: sources()?,
+                ..Start::default()
+            })
         }
         Command::Ask(args) => ask::run(&args, general),
-        Command::Providers => print(&providers::run()?),
+        Command::Providers => print(&providers::run(general)?),
+        Command::Keys(word) => print(&keys::run(&word, general)?),
         Command::Render(args) => say_written(&render::run(&args, &Letterpress)?),
-        Command::Export(args) => export::run(&args.into()).map(|_summary| ()),
-        Command::Synth(args) => synth::run(args.into()),
+        Command::Export(args) => export(args, general),
+        Command::Synth(args) => synth::run(args.into(), args.format),
         Command::Profile(args) => {
             let outcome = profile::run(&args, &Letterpress)?;
             print(&outcome.text)?;
@@ -52,7 +69,42 @@ fn run(command: Command, general: &cli::General) -> Result<()> {
         Command::Watch(args) => {
             watch::run(&args, display::exists())?.map_or(Ok(()), |picture| say_written(&picture))
         }
+        Command::Sessions(args) => {
+            let list = sessions::list(args, &sessions::places(general)?)?;
+            print_or_say(&list, "letterpress: there are no sessions")
+        }
+        Command::Search(args) => {
+            let is_terminal = std::io::stdout().is_terminal();
+            let hits = sessions::search(&args, &sessions::places(general)?, is_terminal)?;
+            print_or_say(&hits, "letterpress: nothing was found")
+        }
     }
+}
+
+/// Commands that hold keys and open no window are closed to all other programs.
+fn memory(command: &Command) -> Memory {
+    match command {
+        Command::Ask(_) | Command::Providers | Command::Keys(_) => Memory::Closed,
+        Command::Window { .. }
+        | Command::Chat(_)
+        | Command::Render(_)
+        | Command::Export(_)
+        | Command::Synth(_)
+        | Command::Profile(_)
+        | Command::Sessions(_)
+        | Command::Search(_)
+        | Command::Watch(_) => Memory::NoImage,
+    }
+}
+
+/// Exports a transcript or a session, covered unless that is not wanted.
+fn export(words: cli::Export, general: &cli::General) -> Result<()> {
+    let home = Places::find(general).and_then(|places| places.home);
+    let redaction = Redaction::usual(home.as_deref());
+    if words.unredacted {
+        say("letterpress: keys, passwords and paths are written as they are");
+    }
+    export::run(&words.into(), redaction, &|_words| Ok(None)).map(|_summary| ())
 }
 
 /// Opens a window; where there is no display, draws what it would have shown.
@@ -67,6 +119,14 @@ fn window(start: Start) -> Result<()> {
     say_written(&render::demo(&Letterpress)?)
 }
 
+/// Writes a result to stdout; says on stderr when there is none.
+fn print_or_say(text: &str, none: &str) -> Result<()> {
+    if text.is_empty() {
+        say(none);
+    }
+    print(text)
+}
+
 /// Logs to stderr at a level; without one, warnings only.
 fn log(level: Option<cli::LogLevel>) {
     let level = match level {
@@ -77,10 +137,12 @@ fn log(level: Option<cli::LogLevel>) {
         Some(cli::LogLevel::Debug) => "debug",
         Some(cli::LogLevel::Trace) => "trace",
     };
-    // What tool servers say and are told is not for a log: it may hold anything.
+    // What tool servers say and are told is not for a log: it may hold anything. Nor is what
+    // goes between this program and the keyring.
     let quiet = if matches!(level, "off" | "error") { level } else { "warn" };
-    let filter = tracing_subscriber::EnvFilter::new(format!("{level},rmcp={quiet}"));
-    let subscriber = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr);
+    let directives = ["rmcp", "zbus", "secret_service"].map(|name| format!("{name}={quiet}"));
+    let filter = tracing_subscriber::EnvFilter::new(format!("{level},{}", directives.join(",")));
+    let subscriber = tracing_subscriber::fmt().with_env_filter(filter).with_writer(secrecy::Sink);
     // A second subscriber is refused, which cannot happen in `main`.
     let _installed = subscriber.try_init();
 }
@@ -102,5 +164,5 @@ fn print(text: &str) -> Result<()> {
 
 #[expect(clippy::print_stderr, reason = "a word to the user of the command")]
 fn say(words: &str) {
-    eprintln!("{words}");
+    eprintln!("{}", secrecy::redact(words));
 }

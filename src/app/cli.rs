@@ -9,10 +9,10 @@ use clap::{Args, Parser, Subcommand, ValueEnum, error::ErrorKind};
 
 use super::{
     error::{Error, report},
-    export::{self, Format},
+    export::{self, Format, Images},
     synth,
 };
-use crate::view::wall::Night;
+use crate::{model::ThinkingLevel, view::wall::Night};
 
 /// One call of the program.
 #[derive(Clone, Debug, PartialEq)]
@@ -37,6 +37,8 @@ pub enum Command {
     Ask(Ask),
     /// Say which providers there are.
     Providers,
+    /// Keep keys of providers.
+    Keys(KeyWord),
     /// Draw a picture of a transcript without a window.
     Render(Render),
     /// Write a transcript in another format.
@@ -47,6 +49,10 @@ pub enum Command {
     Profile(Profile),
     /// Show many conversations on a wall, as they happen.
     Watch(Watch),
+    /// List your sessions.
+    Sessions(Sessions),
+    /// Find words in your sessions.
+    Search(Search),
 }
 
 /// Reads this process's command line.
@@ -89,11 +95,14 @@ pub fn parse_from(
         Some(Word::Chat(chat)) => Command::Chat(chat),
         Some(Word::Ask(ask)) => Command::Ask(ask),
         Some(Word::Providers) => Command::Providers,
+        Some(Word::Keys(keys)) => Command::Keys(keys.word),
         Some(Word::Render(render)) => Command::Render(render),
         Some(Word::Export(export)) => Command::Export(export),
         Some(Word::Synth(synth)) => Command::Synth(synth),
         Some(Word::Profile(profile)) => Command::Profile(profile.checked()?),
         Some(Word::Watch(watch)) => Command::Watch(watch),
+        Some(Word::Sessions(sessions)) => Command::Sessions(sessions),
+        Some(Word::Search(search)) => Command::Search(search),
     };
     Ok(Invocation { general: line.general, command })
 }
@@ -145,6 +154,8 @@ enum Word {
     Ask(Ask),
     /// List the providers, their keys and addresses, and which one would answer.
     Providers,
+    /// Keep keys of providers in the system's keyring, or in a file.
+    Keys(Keys),
     /// Draw a picture of a transcript without a window.
     Render(Render),
     /// Write a transcript as Markdown, HTML, JSON or text.
@@ -155,6 +166,10 @@ enum Word {
     Profile(Profile),
     /// Show many conversations on a wall as they happen, read-only.
     Watch(Watch),
+    /// List your sessions, those you pinned first, then the newest.
+    Sessions(Sessions),
+    /// Find words in your sessions: all of them in one message, "phrases" in quotes.
+    Search(Search),
 }
 
 /// What every command understands.
@@ -264,6 +279,37 @@ pub struct ProviderFlags {
     #[arg(long, value_name = "N", help_heading = "Provider",
           value_parser = clap::value_parser!(u32).range(1..))]
     pub max_tokens: Option<u32>,
+    /// How much it should think; the settings say it, and no flag.
+    #[arg(skip)]
+    pub thinking: ThinkingLevel,
+}
+
+/// `letterpress keys`.
+#[derive(Args, Clone, Debug, PartialEq, Eq)]
+pub struct Keys {
+    /// What is done with keys.
+    #[command(subcommand)]
+    pub word: KeyWord,
+}
+
+/// What is done with keys.
+#[derive(Clone, Debug, PartialEq, Eq, Subcommand)]
+pub enum KeyWord {
+    /// Keep the key of a provider; it is read from stdin and never shown.
+    Set {
+        /// The provider.
+        name: String,
+        /// Keep it in a file instead of the system's keyring, where it is stored unencrypted.
+        #[arg(long)]
+        file: bool,
+    },
+    /// Take the key of a provider out of where it is kept.
+    Rm {
+        /// The provider.
+        name: String,
+    },
+    /// Say which keys there are, and where; never the keys.
+    List,
 }
 
 /// `letterpress render`.
@@ -321,8 +367,9 @@ pub enum Expand {
 /// `letterpress export`.
 #[derive(Args, Clone, Debug, PartialEq, Eq)]
 pub struct Export {
-    /// The transcript.
-    pub file: PathBuf,
+    /// A transcript, or one of your sessions: its id, the beginning of it, or its title.
+    #[arg(value_name = "FILE|SESSION")]
+    pub subject: PathBuf,
     /// The format; otherwise by the ending of PATH, else md.
     #[arg(long, short, value_enum)]
     pub format: Option<Format>,
@@ -332,6 +379,13 @@ pub struct Export {
     /// The branch that ends in this message, instead of the active one.
     #[arg(long, value_name = "LEAF")]
     pub branch: Option<String>,
+    /// Put pictures into the export; md, html, json and jsonl can hold them.
+    #[arg(long)]
+    pub images: bool,
+    /// Write keys, passwords, headers and the paths of homes as they are, instead of
+    /// covering them.
+    #[arg(long)]
+    pub unredacted: bool,
 }
 
 /// `letterpress synth`.
@@ -343,19 +397,23 @@ pub struct Synth {
     /// Chooses one of many histories; the same seed gives the same bytes.
     #[arg(long, value_name = "S", default_value_t = 1)]
     pub seed: u64,
+    /// In which form.
+    #[arg(long, value_enum, default_value_t)]
+    pub format: synth::Form,
 }
 
 impl From<Export> for export::Request {
     fn from(words: Export) -> Self {
-        let Export { file, format, output, branch } = words;
+        let Export { subject, format, output, branch, images, unredacted } = words;
         let named = || output.as_deref().and_then(Format::of_path);
         let format = format.or_else(named).unwrap_or(Format::Md);
-        Self { file, format, output, branch }
+        let images = if images { Images::Inside } else { Images::Named };
+        Self { subject, format, output, branch, images, unredacted }
     }
 }
 
 impl From<Synth> for synth::Request {
-    fn from(Synth { messages, seed }: Synth) -> Self {
+    fn from(Synth { messages, seed, .. }: Synth) -> Self {
         Self { messages, seed }
     }
 }
@@ -493,6 +551,31 @@ pub struct Watch {
     pub scale: f32,
 }
 
+/// `letterpress sessions`.
+#[derive(Args, Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Sessions {
+    /// Print one JSON object a line for each session.
+    #[arg(long)]
+    pub json: bool,
+    /// Also those that are archived or deleted.
+    #[arg(long)]
+    pub all: bool,
+}
+
+/// `letterpress search`.
+#[derive(Args, Clone, Debug, PartialEq, Eq)]
+pub struct Search {
+    /// The words, and phrases in double quotes; several are joined by blanks.
+    #[arg(value_name = "QUERY", required = true)]
+    pub query: Vec<String>,
+    /// Print one JSON object a line for each hit.
+    #[arg(long)]
+    pub json: bool,
+    /// The most hits that are wanted.
+    #[arg(long, value_name = "N", default_value_t = 20, value_parser = limit)]
+    pub limit: usize,
+}
+
 /// How panes are arranged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 #[expect(missing_docs, reason = "the names are the documentation")]
@@ -562,6 +645,16 @@ fn giant_bytes(text: &str) -> Result<usize, String> {
         .ok()
         .filter(|bytes| (1..=GIANT_MAX).contains(bytes))
         .ok_or_else(|| format!("write a number from 1 to {GIANT_MAX}"))
+}
+
+/// More hits than anybody reads.
+const HITS_MAX: usize = 10_000;
+
+fn limit(text: &str) -> Result<usize, String> {
+    text.parse()
+        .ok()
+        .filter(|hits| (1..=HITS_MAX).contains(hits))
+        .ok_or_else(|| format!("write a number from 1 to {HITS_MAX}"))
 }
 
 fn threshold(text: &str) -> Result<f64, String> {

@@ -8,7 +8,7 @@ use super::{
     id::SessionId,
 };
 
-const FOLDER: &str = "trash";
+pub(super) const FOLDER: &str = "trash";
 /// Says in the folder when it was deleted.
 const MARK: &str = "deleted";
 const DAY_MS: i64 = 24 * 60 * 60 * 1000;

@@ -14,7 +14,7 @@ mod status;
 mod tools;
 mod widgets;
 
-use std::{sync::Arc, time::Instant};
+use std::{collections::BTreeSet, ops::Bound, sync::Arc, time::Instant};
 
 use egui::{
     Button, CornerRadius, Frame, Id, KeyboardShortcut, Margin, Modifiers, RichText, ScrollArea,
@@ -61,6 +61,10 @@ pub enum Wish {
         /// The next one.
         is_next: bool,
     },
+    /// Put this into the clipboard, without what is secret in it.
+    Copy(String),
+    /// Tell this to models in all new conversations, too.
+    KeepSystem(Arc<str>),
 }
 
 /// The text being written and what goes with it.
@@ -158,6 +162,26 @@ impl Composer {
         }
         self.text.push('\n');
         self.focus();
+    }
+
+    /// Models with a star.
+    #[must_use]
+    pub fn favourites(&self) -> &BTreeSet<Choice> {
+        &self.picker.favourites
+    }
+
+    /// Gives models their stars.
+    pub fn set_favourites(&mut self, favourites: BTreeSet<Choice>) {
+        self.picker.favourites = favourites;
+    }
+
+    /// The model with a star that comes after this one; none when no other has one.
+    #[must_use]
+    pub fn favourite_after(&self, now: &Choice) -> Option<Choice> {
+        let favourites = &self.picker.favourites;
+        let after = (Bound::Excluded(now), Bound::Unbounded);
+        let next = favourites.range::<Choice, _>(after).next().or_else(|| favourites.first());
+        next.filter(|next| *next != now).cloned()
     }
 
     /// Words as a draft of their own, beside what is being written.

@@ -1,6 +1,10 @@
 //! The transcript: one conversation, of any size, in any egui program.
 
-use std::{collections::HashMap, sync::Arc, time::Duration};
+use std::{
+    collections::{BTreeSet, HashMap},
+    sync::Arc,
+    time::Duration,
+};
 
 use egui::{Id, Pos2, Rect, Sense, Ui, pos2};
 
@@ -34,6 +38,8 @@ pub const COLUMN_MAX: f32 = 760.0;
 const MARGIN: f32 = 28.0;
 /// Characters of a selection that are looked for.
 const SELECTED_MAX: usize = 200;
+/// Messages of a selection that are looked at.
+const SELECTED_ROWS_MAX: usize = 20_000;
 /// How long a copy button says that it copied, in seconds.
 const COPIED_SECS: f64 = 1.5;
 
@@ -554,6 +560,15 @@ impl TranscriptView {
             sheet.text_between(source, page, range, first.place(), last.place())
         });
         ui.ctx().copy_text(clean(&text));
+    }
+
+    /// The messages that the selection touches, at most so many that a person can mean.
+    #[must_use]
+    pub fn selected_messages(&self, source: &dyn Source) -> BTreeSet<MessageId> {
+        // A mere click selects nothing.
+        let selection = self.selection.as_ref().filter(|it| it.tail != it.head);
+        let rows = selection.and_then(|selection| selection.rows(source));
+        rows.into_iter().flatten().take(SELECTED_ROWS_MAX).map(|row| source.row(row).id).collect()
     }
 
     /// What is selected within messages that are loaded.

@@ -1,7 +1,10 @@
 //! The command line: words in, a command or a complaint out.
 
 use letterpress::app::{
-    cli::{self, At, Command, Expand, LogLevel, Renderer, Renderers, Scenario, Stop, Theme},
+    cli::{
+        self, At, Command, Expand, KeyWord, LogLevel, Renderer, Renderers, Scenario, Sessions,
+        Stop, Theme,
+    },
     export::{self, Format},
 };
 
@@ -32,6 +35,16 @@ fn files_open_in_a_window() {
         let files: Vec<&str> = files.iter().filter_map(|file| file.to_str()).collect();
         assert_eq!(files, expected, "{line}");
     }
+}
+
+#[test]
+fn keys_are_never_words_of_the_command_line() {
+    let set = |name: &str, file| Command::Keys(KeyWord::Set { name: name.to_owned(), file });
+    assert_eq!(command("keys set openai"), set("openai", false));
+    assert_eq!(command("keys set openai --file"), set("openai", true));
+    assert_eq!(command("keys rm work"), Command::Keys(KeyWord::Rm { name: "work".to_owned() }));
+    assert_eq!(command("keys list"), Command::Keys(KeyWord::List));
+    assert!(parse("keys set openai sk-secret").is_err(), "everybody may read a command line");
 }
 
 #[test]
@@ -118,6 +131,23 @@ fn ask_and_chat_take_what_answers() {
 }
 
 #[test]
+fn sessions_and_search_take_their_flags() {
+    assert_eq!(command("sessions"), Command::Sessions(Sessions { json: false, all: false }));
+    let line = "sessions --json --all";
+    assert_eq!(command(line), Command::Sessions(Sessions { json: true, all: true }));
+    let Command::Search(plain) = command("search two words") else { panic!("no search") };
+    assert_eq!((plain.query, plain.json, plain.limit), (words(&["two", "words"]), false, 20));
+    let Command::Search(full) = command("search --json --limit 3 -- --flag") else {
+        panic!("no search")
+    };
+    assert_eq!((full.query, full.json, full.limit), (words(&["--flag"]), true, 3));
+}
+
+fn words(words: &[&str]) -> Vec<String> {
+    words.iter().map(|word| (*word).to_owned()).collect()
+}
+
+#[test]
 fn general_flags_stand_before_and_after_a_command() {
     for line in ["--log debug export h", "export --log debug h", "export h --log debug"] {
         let invocation = parse(line).expect("a command");
@@ -166,6 +196,10 @@ fn wrong_lines_get_one_line() {
         "ask hi --session s",
         "chat hi",
         "providers now",
+        "sessions now",
+        "search",
+        "search --limit 0 word",
+        "search --limit many word",
     ];
     for line in lines {
         let words = std::iter::once("letterpress").chain(line.split_whitespace());
@@ -185,20 +219,20 @@ fn help_and_version_are_answers_that_list_what_works() {
         "chat",
         "ask",
         "providers",
+        "keys",
         "render",
         "export",
         "synth",
         "profile",
         "watch",
+        "sessions",
+        "search",
         "--data-dir",
         "--config",
         "--log",
     ];
     for word in listed {
         assert!(help.contains(word), "{word}");
-    }
-    for word in ["sessions", "keys"] {
-        assert!(!help.lines().any(|line| line.trim_start().starts_with(word)), "{word}");
     }
     let Err(version) = parse("--version") else { panic!("no answer") };
     assert!(version.starts_with("letterpress "));

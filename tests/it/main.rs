@@ -15,19 +15,31 @@ mod markup;
 mod secrets;
 mod tabs;
 
+// The settings, the keys that are kept, and that none of them gets out.
+mod canary;
+mod redactor;
+mod secrets_at_rest;
+mod settings;
+
 // Files: transcripts, the thread that reads them, other formats, made-up histories.
 mod activity;
 mod export;
 mod follow;
+mod import;
 mod reader;
 mod record;
 mod synth;
 mod transcripts;
 
+// Sessions of our own on the disk: kills, crashes, faults, damage.
+mod store;
+
 // Live: providers, the presenter, turns, servers that nobody here wrote.
 mod foreign;
 mod live;
 mod presenter;
+// Conversations that are kept.
+mod sessions;
 mod wire;
 
 // Servers of the Model Context Protocol.
@@ -49,6 +61,7 @@ mod tool_calls;
 mod approval;
 mod branches;
 mod chat;
+mod exporting;
 mod find;
 mod governor;
 mod hud;
@@ -68,7 +81,10 @@ mod ask;
 // The settings of tools and what is kept of them; a scripted model that works in a folder.
 mod agent;
 mod benches;
+#[expect(clippy::unwrap_used, clippy::string_slice, reason = "a test may stop at its own data")]
+mod catalog;
 mod cli;
+mod listing;
 mod offscreen;
 mod perf;
 mod profile;

@@ -17,7 +17,8 @@ use egui::{Align2, Context, FontId, Frame, Margin, Panel, Ui};
 use crate::{
     app::{
         cli::ProviderFlags,
-        providers::{self, Choice},
+        providers::{self, Choice, Sources},
+        secrecy,
         window::{
             Surroundings,
             announce::Announcer,
@@ -52,6 +53,8 @@ enum Found {
     Answerer(Box<Choice>),
     /// Models that can be chosen.
     Models(Vec<composer::Choice>),
+    /// Nobody answers, though somebody was named: why.
+    Trouble(String),
     /// A folder for the tools to work in, or why it cannot be one.
     Workspace(Box<Result<Opened, String>>),
     /// The session of a conversation that begins, or why there is none.
@@ -77,6 +80,10 @@ pub(super) struct Chat {
     notice: Option<String>,
     /// How many other conversations have a question.
     others: usize,
+    /// What the tools of a folder may do, once there is one.
+    tools: ToolUse,
+    /// What models are to be told in all new conversations.
+    kept_system: Option<Arc<str>>,
     announcer: Announcer,
     lodging: Lodging,
     store: Option<Store>,
@@ -145,6 +152,7 @@ impl Chat {
         flags: &ProviderFlags,
         opened: Option<store::Opened>,
     ) -> Self {
+        let flags = &around.sources.fill(flags);
         let mut demo = Choice::demo(providers::Reason::NothingFound);
         demo.provider = Provider::Demo(around.pace);
         engine.set_provider(Arc::clone(&demo.name), demo.provider.clone());
@@ -157,7 +165,7 @@ impl Chat {
         };
         around.announcer.follow(engine, session.watch());
         let (sender, found) = sync_channel(4);
-        look_around(ctx, engine, flags.clone(), sender.clone());
+        look_around(ctx, engine, around.sources.clone(), Some(flags.clone()), sender.clone());
         Self {
             source: session.source(),
             session,
@@ -174,6 +182,8 @@ impl Chat {
             opened: None,
             notice: None,
             others: 0,
+            tools: around.sources.settings().tools(),
+            kept_system: None,
             announcer: around.announcer.clone(),
             lodging: Lodging::Nowhere,
             store: None,
@@ -188,6 +198,42 @@ impl Chat {
             was_described: false,
             goal: None,
             named: None,
+        }
+    }
+
+    /// What models are to be told in all new conversations, once it was said.
+    pub(super) fn take_kept_system(&mut self) -> Option<Arc<str>> {
+        self.kept_system.take()
+    }
+
+    /// Finds out anew which models can be chosen, after keys or providers have changed.
+    pub(super) fn look_again(&self, ctx: &Context, engine: &Arc<Engine>, sources: &Sources) {
+        look_around(ctx, engine, sources.clone(), None, self.sender.clone());
+    }
+
+    /// Where the user writes.
+    pub(super) fn composer(&self) -> &Composer {
+        &self.composer
+    }
+
+    /// The same, to be set up.
+    pub(super) fn composer_mut(&mut self) -> &mut Composer {
+        &mut self.composer
+    }
+
+    /// Lets the next of the models with a star answer from now on.
+    pub(super) fn next_favourite(&mut self) {
+        let settings = &self.source.snapshot().settings;
+        let (provider, model) = (Arc::clone(&settings.provider), Arc::clone(&settings.model));
+        match self.composer.favourite_after(&composer::Choice { provider, model }) {
+            Some(composer::Choice { provider, model }) => {
+                self.carry_out(Wish::Tell(Command::SetModel { provider, model }));
+            }
+            None => {
+                let words =
+                    "Give models a star in the list below; Ctrl Shift M goes through those.";
+                self.notice = Some(words.to_owned());
+            }
         }
     }
 
@@ -266,6 +312,11 @@ impl Chat {
 
     pub(super) fn shown(&self) -> &TranscriptView {
         &self.view
+    }
+
+    /// What was said, as it is shown.
+    pub(super) fn source(&self) -> &LiveSource {
+        &self.source
     }
 
     /// Says something, as if it were typed; the reader stays where he is.
@@ -393,7 +444,10 @@ impl Chat {
         };
         let wishes = panel.show(ui, |ui| ui.horizontal(column).inner.inner).inner;
         for wish in wishes {
-            self.carry_out(wish);
+            match wish {
+                Wish::Copy(words) => ui.copy_text(secrecy::redact(&words).into_owned()),
+                wish => self.carry_out(wish),
+            }
         }
         self.follow(ui.ctx(), engine, &snapshot);
         if snapshot.is_empty() && snapshot.base.is_none() {
@@ -491,6 +545,8 @@ impl Chat {
         match wish {
             Wish::Workspace => self.wants_folder = true,
             Wish::Attach => self.wants_files = true,
+            Wish::Copy(_) => {}
+            Wish::KeepSystem(words) => self.kept_system = Some(words),
             Wish::Tell(command) => {
                 self.was_used |= said(&command).is_some();
                 if self.goes_to_end(&command) {
@@ -542,7 +598,7 @@ impl Chat {
                 self.switch.set(Some(Arc::clone(&opened.bench)));
                 self.opened = Some(opened);
                 let now = self.session.snapshot().settings.tools;
-                let tools = if now == ToolUse::Off { ToolUse::Ask } else { now };
+                let tools = if now == ToolUse::Off { self.tools } else { now };
                 self.carry_out(Wish::Tell(Command::SetTools(tools)));
             }
             Err(why) => self.notice = Some(why),
@@ -557,6 +613,7 @@ impl Chat {
                     self.choices.sort();
                     self.choices.dedup();
                 }
+                Found::Trouble(why) => self.notice = Some(why),
                 Found::Workspace(opened) => self.take_workspace(*opened),
                 Found::Made(made) => self.take_session(ctx, engine, *made),
                 Found::Answerer(_) if self.keeps_answerer => {}
@@ -618,24 +675,32 @@ fn welcome_ui(ui: &Ui, palette: &Palette) {
     }
 }
 
-/// Finds out who can answer: the named one, or the first with a key, or a server nearby.
+/// Finds out who can answer: by the flags, if nobody does yet, the named one, or the first with
+/// a key, or a server nearby. Then, who could answer instead.
 fn look_around(
     ctx: &Context,
     engine: &Arc<Engine>,
-    flags: ProviderFlags,
+    sources: Sources,
+    flags: Option<ProviderFlags>,
     sender: SyncSender<Found>,
 ) {
     let (http, wake, known) = (engine.http(), waker(ctx, Reason::Answer), Arc::downgrade(engine));
     engine.spawn(async move {
-        let chosen = providers::choose(&http, &flags, providers::environment).await;
-        if let Ok(choice) = chosen
-            && choice.reason != providers::Reason::NothingFound
-        {
-            // A window that has closed wants no answer.
-            let _closed = sender.try_send(Found::Answerer(Box::new(choice)));
-            wake();
+        if let Some(flags) = flags {
+            let found = match providers::choose(&http, &flags, &sources).await {
+                Ok(choice) if choice.reason == providers::Reason::NothingFound => None,
+                Ok(choice) => Some(Found::Answerer(Box::new(choice))),
+                Err(error) => {
+                    Some(Found::Trouble(secrecy::redact(&error.to_string()).into_owned()))
+                }
+            };
+            if let Some(found) = found {
+                // A window that has closed wants no answer.
+                let _closed = sender.try_send(found);
+                wake();
+            }
         }
-        let offers = providers::offers(&http, providers::environment).await;
+        let offers = providers::offers(&http, &sources).await;
         let mut models = Vec::new();
         if let Some(engine) = known.upgrade() {
             for (name, provider, ids) in offers {

@@ -7,6 +7,7 @@ use std::{
         Arc,
         mpsc::{Receiver, SyncSender, sync_channel},
     },
+    time::Duration,
 };
 
 use egui::{Context, Ui};
@@ -37,6 +38,8 @@ use crate::{
 const INDEX: &str = "index.sqlite";
 /// What is remembered of the window, in the folder of its state.
 const MEMORY: &str = "window.json";
+/// How long a session that was open here takes to be let go of, at most.
+const LET_GO: Duration = Duration::from_secs(2);
 /// Words that wait to be told.
 const TOLD_MAX: usize = 8;
 
@@ -220,6 +223,31 @@ impl Desk {
         });
     }
 
+    /// Puts a session into the trash, or takes it out again, beside the UI. One that was open
+    /// here is let go of first, which takes a moment.
+    pub(super) fn throw(&self, ctx: &Context, engine: &Engine, id: SessionId, away: bool) {
+        let Some(kept) = &self.kept else { return };
+        let (store, catalog) = (kept.store.clone(), kept.catalog.clone());
+        let (told, wake) = (self.told.0.clone(), waker(ctx, Reason::Answer));
+        engine.spawn(async move {
+            let outcome = match away {
+                true => trash(&store, &id).await,
+                // Its log says that it was thrown away.
+                false if store.contains(&id) => {
+                    let meta = Meta { deleted: Some(false), ..Meta::default() };
+                    describe(store, &id, &meta).await
+                }
+                false => restore(&store, &id),
+            };
+            if let Err(why) = outcome {
+                // A window that has closed wants no answer.
+                told.try_send(why).ok();
+            }
+            catalog.note(&id);
+            wake();
+        });
+    }
+
     /// Brings words to the user's eyes.
     pub(super) fn teller(&self, ctx: &Context) -> (SyncSender<String>, Waker) {
         (self.told.0.clone(), waker(ctx, Reason::Answer))
@@ -237,7 +265,7 @@ impl Kept {
         let store =
             Store::open(keep.data.clone(), Arc::new(RealDisk)).map_err(|error| why(&error))?;
         let catalog = Catalog::open(catalog::Config {
-            sessions: keep.data.join("sessions"),
+            data: keep.data.clone(),
             index: keep.data.join(INDEX),
             waker: waker(ctx, Reason::Answer),
         })
@@ -258,6 +286,29 @@ impl Kept {
     pub(super) fn finish(&mut self) {
         self.keeper.finish(&self.recall);
     }
+}
+
+async fn trash(store: &Store, id: &SessionId) -> Result<(), String> {
+    let limit = perf::now() + LET_GO;
+    loop {
+        match store.trash(id, timestamp::now_ms()) {
+            Ok(()) => return Ok(()),
+            Err(error) if error.kind() != std::io::ErrorKind::WouldBlock => {
+                return Err(format!("It was not deleted: {error}."));
+            }
+            Err(_) if perf::now() >= limit => {
+                return Err("It was not deleted, because it is open in another window.".into());
+            }
+            Err(_) => tokio::time::sleep(LET_GO / 100).await,
+        }
+    }
+}
+
+fn restore(store: &Store, id: &SessionId) -> Result<(), String> {
+    store.restore(id).map_err(|error| match error.kind() {
+        std::io::ErrorKind::AlreadyExists => "There is another session of its name.".to_owned(),
+        _ => format!("It was not taken back: {error}."),
+    })
 }
 
 /// Opens a session, says something about it, and lets it go.

@@ -34,7 +34,7 @@ impl Window {
             |index: &usize| self.tabs.get(*index).and_then(Tab::talk).is_some_and(Chat::asks);
         let found = (1..=count).map(|step| (self.active + step) % count.max(1)).find(asks);
         let Some(index) = found else { return };
-        self.activate(index);
+        self.turn_to(index);
         if let Some(chat) = self.tabs.get_mut(index).and_then(Tab::live) {
             chat.focus_question();
         }

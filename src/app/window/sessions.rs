@@ -9,13 +9,13 @@ use super::{
     Window,
     chat::{Chat, Restored},
     desk::Kept,
-    dialogs,
+    exporting::Offer,
     goal::Goal,
     recall::Remembered,
     tab::Tab,
 };
 use crate::{
-    app::{cli::ProviderFlags, timestamp},
+    app::{cli::ProviderFlags, export::Subject, timestamp},
     layout::Palette,
     model::{MessageId, record::Meta},
     perf::{self, Reason},
@@ -81,10 +81,8 @@ impl Window {
                 self.describe(ctx, id, Meta { archived: Some(archived), ..meta() });
             }
             ListWish::Delete(id) => self.delete(ctx, id),
-            ListWish::Restore(id) => {
-                self.describe(ctx, id, Meta { deleted: Some(false), ..meta() });
-            }
-            ListWish::Export(id) => self.export_session(ctx, &id),
+            ListWish::Restore(id) => self.throw(ctx, id, false),
+            ListWish::Export(id) => self.export_session(&id),
             ListWish::CopyId(id) => ctx.copy_text(id.as_str().to_owned()),
             ListWish::Search(words) => self.desk.switch.open(&words),
             ListWish::Focus(key) => {
@@ -170,17 +168,19 @@ impl Window {
         }
     }
 
-    /// Shows another tab.
+    /// Shows another tab, whose box to write in has the keyboard then.
     pub(super) fn activate(&mut self, index: usize) {
-        if index >= self.tabs.len() {
-            return;
-        }
-        if index != self.active {
-            self.leave();
-        }
-        self.active = index;
-        if let Some(chat) = self.tabs.get_mut(index).and_then(Tab::live) {
+        self.turn_to(index);
+        if let Some(chat) = self.tabs.get_mut(self.active).and_then(Tab::live) {
             chat.focus();
+        }
+    }
+
+    /// Shows another tab, and leaves the keyboard where it is.
+    pub(super) fn turn_to(&mut self, index: usize) {
+        if index < self.tabs.len() && index != self.active {
+            self.leave();
+            self.active = index;
         }
     }
 
@@ -367,23 +367,24 @@ impl Window {
 
     /// Puts a session into the trash. Its tab goes with it.
     fn delete(&mut self, ctx: &Context, id: SessionId) {
-        self.describe(ctx, id.clone(), Meta { deleted: Some(true), ..Meta::default() });
         if let Some(index) = self.tabs.iter().position(|tab| tab.session() == Some(&id)) {
             self.close(index);
         }
+        self.throw(ctx, id, true);
     }
 
-    /// Has a session written into a file of the user's choice.
-    fn export_session(&mut self, ctx: &Context, id: &SessionId) {
+    fn throw(&self, ctx: &Context, id: SessionId, away: bool) {
+        if let Some(engine) = &self.engine {
+            self.desk.throw(ctx, engine, id, away);
+        }
+    }
+
+    /// Asks how a session of the list is to be exported.
+    fn export_session(&mut self, id: &SessionId) {
         let Some(kept) = self.desk.kept() else { return };
-        let title = self.desk.find(id).map(|listed| listed.title).unwrap_or_default();
-        let (told, wake) = self.desk.teller(ctx);
-        let failed = move |why: String| {
-            // A window that has closed wants no answer.
-            told.try_send(why).ok();
-            wake();
-        };
-        dialogs::export(kept.store.log_path(id), &title, failed);
+        let subject = Subject::File(kept.store.log_path(id));
+        let title = self.desk.find(id).map(|listed| listed.title.to_string()).unwrap_or_default();
+        self.exporting.open(Offer::whole(title, subject));
     }
 
     /// A name for a session that does not exist yet.

@@ -10,13 +10,15 @@ use egui::{Align2, Context, FontId, Ui};
 use crate::{
     app::{
         cli::ProviderFlags,
+        export::{Held, Subject},
         shown,
-        window::{Surroundings, chat::Chat, goal::Goal, stored::Stored},
+        window::{Surroundings, chat::Chat, exporting::Offer, goal::Goal, stored::Stored},
     },
     engine::{FileSource, live::Engine},
     layout::face,
-    model::{Progress, Source as _, activity::Link},
+    model::{Progress, Reading, Source, activity::Link},
     store::{SessionId, Store, catalog::Catalog},
+    transcript::Format,
     view::{Renderer, Shown, TranscriptView, ViewCommand},
 };
 
@@ -221,6 +223,61 @@ impl Tab {
             Page::Stored(stored) => Some(&stored.view),
             Page::Failed(_) => None,
         }
+    }
+
+    /// What can be exported of it; nothing of what cannot be shown.
+    pub(super) fn offer(&self) -> Option<Offer> {
+        let offer = |subject, source: &dyn Source, view: &TranscriptView| {
+            let chosen = view.selected_messages(source);
+            Offer { chosen, ..Offer::whole(self.title(), subject) }
+        };
+        match &self.page {
+            Page::Open(open) => {
+                let (source, view, _) = &**open;
+                if source.failure().is_some() || source.is_empty() {
+                    return None;
+                }
+                let subject = match self.path.clone() {
+                    Some(path) => Subject::File(path),
+                    None => self.held(source.reading()?, source.format()?.name()),
+                };
+                let branches = source.branches().iter().map(|b| (Arc::clone(&b.id), b.rows));
+                Some(Offer { branches: branches.collect(), ..offer(subject, source, view) })
+            }
+            Page::Live(chat) => {
+                let source = chat.source();
+                // What stands before what is in memory is in the log, and so is the rest.
+                let subject = match &chat.snapshot().base {
+                    Some(base) => Subject::File(base.path.clone()),
+                    None => {
+                        let reading = source.reading().filter(|reading| !reading.is_empty())?;
+                        self.held(reading, "letterpress")
+                    }
+                };
+                Some(offer(subject, source, chat.shown()))
+            }
+            Page::Stored(stored) => {
+                let path = stored.source.path().to_owned();
+                Some(offer(Subject::File(path), &stored.source, &stored.view))
+            }
+            Page::Failed(_) => None,
+        }
+    }
+
+    /// The program that wrote the transcript of this tab, when it is another one's file.
+    pub(super) fn foreign_format(&self) -> Option<&'static str> {
+        let Page::Open(open) = &self.page else { return None };
+        let is_there = self.path.is_some() && !open.0.is_empty() && open.0.failure().is_none();
+        open.0.format().filter(|_| is_there).map(|format| match format {
+            Format::Pi => "pi",
+            Format::ClaudeCode => "Claude Code",
+            Format::Letterpress => "Letterpress",
+        })
+    }
+
+    fn held(&self, reading: Arc<dyn Reading>, format: &'static str) -> Subject {
+        let title = Some(self.title());
+        Subject::Held(Held { reading, format, place: String::new(), title })
     }
 
     /// Bytes of each cache, by name.

@@ -142,11 +142,6 @@ impl Arrival {
         self.news.clear();
     }
 
-    /// Bytes of text, reasoning and arguments that came.
-    pub(super) fn received(&self) -> usize {
-        self.received
-    }
-
     /// What happened to calls since the last time.
     pub(super) fn take_news(&mut self) -> Vec<CallNews> {
         std::mem::take(&mut self.news)

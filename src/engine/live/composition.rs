@@ -54,6 +54,15 @@ pub(super) enum Content<'a> {
     },
 }
 
+impl Content<'_> {
+    pub(super) fn bytes(self) -> usize {
+        match self {
+            Self::Text(text) | Self::Reasoning(text) => text.len(),
+            Self::Call { bytes, .. } => bytes,
+        }
+    }
+}
+
 #[derive(Debug)]
 enum Row {
     Prose(Box<Prose>),
@@ -100,6 +109,11 @@ impl Composition {
     /// What was said and called so far, by the ordinals of the blocks.
     pub(super) fn contents(&self) -> impl Iterator<Item = (u32, Content<'_>)> {
         self.rows.iter().filter_map(|(ordinal, row)| Some((*ordinal, row.content()?)))
+    }
+
+    /// Bytes of texts, reasoning and arguments.
+    pub(super) fn bytes(&self) -> usize {
+        self.contents().map(|(_, content)| content.bytes()).sum()
     }
 
     /// Bytes of text and arguments that are still open, which a look may have to copy.

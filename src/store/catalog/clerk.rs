@@ -64,7 +64,7 @@ struct Entry {
 
 impl Clerk {
     pub(super) fn new(config: Config, publish: watch::Sender<Listing>) -> Self {
-        let folder = Folder(config.sessions.clone());
+        let folder = Folder(config.data.clone());
         Self {
             config,
             folder,
@@ -85,10 +85,11 @@ impl Clerk {
     pub(super) fn serve(mut self, requests: &Receiver<Request>) {
         self.open();
         self.look();
+        self.publish();
         let mut pause = None;
         loop {
             let request = match (self.unread.is_empty(), pause.take()) {
-                (true, _) => requests.recv().map_err(|_| TryRecvError::Disconnected),
+                (true, _) => requests.recv().map_err(|_gone| TryRecvError::Disconnected),
                 (false, None) => requests.try_recv(),
                 (false, Some(pause)) => requests.recv_timeout(pause).map_err(|why| match why {
                     RecvTimeoutError::Timeout => TryRecvError::Empty,
@@ -98,7 +99,11 @@ impl Clerk {
             match request {
                 Ok(request) => self.answer(request),
                 Err(TryRecvError::Disconnected) => return,
-                Err(TryRecvError::Empty) => pause = self.read_some(),
+                Err(TryRecvError::Empty) => {}
+            }
+            // However much is asked, reading goes on.
+            if !self.unread.is_empty() {
+                pause = self.read_some();
             }
             self.publish();
         }
@@ -181,7 +186,8 @@ impl Clerk {
     fn see(&mut self, id: SessionId, lying: Lying) {
         let known = self.entries.get_mut(&id);
         let (is_read, read) = known.as_ref().map_or((false, 0), |entry| {
-            (entry.stored.log.seen == lying.log, entry.stored.log.read)
+            let log = &entry.stored.log;
+            (log.seen == lying.log && log.is_in_trash == lying.is_in_trash, log.read)
         });
         if let Some(entry) = known.filter(|entry| entry.listed.has_draft != lying.has_draft) {
             entry.listed.has_draft = lying.has_draft;
@@ -259,9 +265,9 @@ impl Clerk {
         match read {
             Ok(read) => {
                 for Reading { key, stored, is_whole } in read {
-                    self.take(key, stored, is_whole);
+                    self.take(&key, stored, is_whole);
                 }
-                self.progress.done += CHANGE_BYTES - budget.min(CHANGE_BYTES);
+                self.progress.done += CHANGE_BYTES - budget;
                 None
             }
             Err(Failure::Busy) => Some(AGAIN),
@@ -272,10 +278,10 @@ impl Clerk {
         }
     }
 
-    fn take(&mut self, key: (i64, SessionId), stored: Option<Stored>, is_whole: bool) {
+    fn take(&mut self, key: &(i64, SessionId), stored: Option<Stored>, is_whole: bool) {
         let id = key.1.clone();
         if is_whole {
-            self.unread.remove(&key);
+            self.unread.remove(key);
         }
         self.is_changed = true;
         let Some(stored) = stored else {
@@ -300,7 +306,7 @@ impl Clerk {
             model: digest.model.as_str().into(),
             pinned: digest.marks.pinned,
             archived: digest.marks.archived,
-            deleted: digest.marks.deleted,
+            deleted: digest.marks.deleted || stored.log.is_in_trash,
             preview: digest.preview.as_str().into(),
             has_draft,
         };
@@ -315,6 +321,7 @@ impl Clerk {
         }
         self.mend(failure);
         self.unread.clear();
+        self.is_looked_at = false;
         self.progress = Progress { done: 0, total: 0 };
         self.list_stored();
         self.look();
@@ -374,10 +381,9 @@ fn read_in(
     {
         let mut pen = Pen::new(&change)?;
         for key in wanted {
-            let stored = reading::read(&mut pen, folder, &key.1, budget)?;
-            let is_whole = *budget > 0;
+            let (stored, is_whole) = reading::read(&mut pen, folder, &key.1, budget)?;
             read.push(Reading { key: key.clone(), stored, is_whole });
-            if !is_whole {
+            if *budget == 0 {
                 break;
             }
         }

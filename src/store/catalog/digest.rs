@@ -7,6 +7,7 @@ use super::{
     lines::Record,
     words::{fold, one_line},
 };
+use crate::model::record::Kind;
 
 /// Bytes of a message's own text that it is found by.
 const TEXT_MAX: usize = 256 << 10;
@@ -108,23 +109,25 @@ pub(super) fn take<N: Nodes>(
     blobs: Blobs<'_>,
 ) -> Result<(), N::Error> {
     // Written twice, it is one.
-    if digest.last.replace((record.n, record.checksum)) == Some((record.n, record.checksum)) {
+    if digest.last.replace((record.n, record.sum)) == Some((record.n, record.sum)) {
         return Ok(());
     }
     if digest.created_ms == 0 {
         (digest.created_ms, digest.updated_ms) = (record.time_ms, record.time_ms);
     }
     let body = &record.body;
-    match record.kind.as_str() {
-        "meta" => {
+    match record.kind {
+        Kind::Meta => {
             take_meta(digest, body);
             return Ok(());
         }
-        "user" | "edit" => take_user(digest, record, nodes, blobs)?,
-        "assistant_start" | "assistant_final" => take_reply(digest, record, nodes, blobs)?,
-        "partial" | "tool_call" | "tool_result" => take_more(digest, record, nodes, blobs)?,
-        "error" => begin(digest, record, nodes, Speaker::Nobody)?,
-        "branch" => {
+        Kind::User | Kind::Edit => take_user(digest, record, nodes, blobs)?,
+        Kind::AssistantStart | Kind::AssistantFinal => take_reply(digest, record, nodes, blobs)?,
+        Kind::Partial | Kind::ToolCall | Kind::ToolResult => {
+            take_more(digest, record, nodes, blobs)?;
+        }
+        Kind::Error => take_notice(digest, record, nodes, blobs)?,
+        Kind::Branch => {
             begin(digest, record, nodes, Speaker::Nobody)?;
             let chosen = number_of(body.get("leaf"));
             if let Some(text) = chosen.map(|n| nodes.find(n)).transpose()?.flatten() {
@@ -132,8 +135,8 @@ pub(super) fn take<N: Nodes>(
             }
             return Ok(());
         }
-        // An approval says nothing, and what later versions say is not known.
-        _ => return Ok(()),
+        // What later versions say is not known.
+        Kind::Approval | Kind::Usage | Kind::Other => return Ok(()),
     }
     digest.updated_ms = record.time_ms;
     Ok(())
@@ -181,6 +184,22 @@ fn take_user<N: Nodes>(
     Ok(())
 }
 
+/// A word of the program; it is found, but below what others said.
+fn take_notice<N: Nodes>(
+    digest: &mut Digest,
+    record: &Record,
+    nodes: &mut N,
+    blobs: Blobs<'_>,
+) -> Result<(), N::Error> {
+    begin(digest, record, nodes, Speaker::Nobody)?;
+    let Some(node) = nodes.find(node_number(record))? else { return Ok(()) };
+    let (text, calls) = words_of(record.body.get("parts"), blobs);
+    push_text(&mut node.calls, record.body.get("text"), CALL_MAX, CALLS_MAX, blobs);
+    push(&mut node.calls, &text, CALLS_MAX);
+    push(&mut node.calls, &calls, CALLS_MAX);
+    Ok(())
+}
+
 fn take_reply<N: Nodes>(
     digest: &mut Digest,
     record: &Record,
@@ -196,7 +215,7 @@ fn take_reply<N: Nodes>(
         digest.model = one_line(model, MODEL_CHARS);
     }
     let Some(node) = nodes.find(n)? else { return Ok(()) };
-    if record.kind == "assistant_start" {
+    if record.kind == Kind::AssistantStart {
         if !is_known {
             node.open_part = Some(-1);
         }
@@ -218,8 +237,8 @@ fn take_more<N: Nodes>(
     let Some(n) = number_of(record.body.get("id")) else { return Ok(()) };
     let Some(node) = nodes.find(n)? else { return Ok(()) };
     let Some(mut open) = node.open_part else { return Ok(()) };
-    match record.kind.as_str() {
-        "partial" => {
+    match record.kind {
+        Kind::Partial => {
             for part in list(record.body.get("parts")) {
                 if part.get("type").and_then(Value::as_str) != Some("text") {
                     continue;
@@ -233,7 +252,7 @@ fn take_more<N: Nodes>(
             }
             preview(digest, &node.text);
         }
-        "tool_call" => push_call(&mut node.calls, record.body.get("call"), blobs),
+        Kind::ToolCall => push_call(&mut node.calls, record.body.get("call"), blobs),
         _ => push_result(&mut node.calls, record.body.get("result"), blobs),
     }
     node.open_part = Some(open);

@@ -7,7 +7,9 @@ use std::{
     time::UNIX_EPOCH,
 };
 
-use crate::store::SessionId;
+use crate::store::{LOG, SESSIONS, SessionId, blobs, trash::FOLDER as TRASH};
+
+const DRAFT: &str = "draft.json";
 
 /// What tells whether a file is as it was.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -32,7 +34,7 @@ impl Seen {
     }
 }
 
-/// The folder of sessions.
+/// The folder that all sessions are kept in.
 #[derive(Clone, Debug)]
 pub(super) struct Folder(pub(super) PathBuf);
 
@@ -40,39 +42,53 @@ pub(super) struct Folder(pub(super) PathBuf);
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Lying {
     pub(super) log: Seen,
+    pub(super) is_in_trash: bool,
     pub(super) has_draft: bool,
 }
 
 impl Folder {
-    pub(super) fn log(&self, id: &SessionId) -> PathBuf {
-        self.0.join(id.as_str()).join("log.jsonl")
-    }
-
-    /// Every session in it. A folder that is not there holds none.
+    /// Every session in it, those in the trash too. A folder that is not there holds none.
     pub(super) fn sessions(&self) -> io::Result<Vec<(SessionId, Lying)>> {
-        let entries = match fs::read_dir(&self.0) {
-            Ok(entries) => entries,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
-            Err(error) => return Err(error),
-        };
-        let named = entries.filter_map(|entry| SessionId::new(entry.ok()?.file_name().to_str()?));
-        Ok(named.filter_map(|id| self.look(&id).map(|lying| (id, lying))).collect())
+        let mut found = Vec::new();
+        for name in [SESSIONS, TRASH] {
+            let entries = match fs::read_dir(self.0.join(name)) {
+                Ok(entries) => entries,
+                Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
+                Err(error) => return Err(error),
+            };
+            for entry in entries {
+                let name = entry?.file_name();
+                let id = name.to_str().and_then(SessionId::new);
+                found.extend(id.and_then(|id| self.look(&id).map(|lying| (id, lying))));
+            }
+        }
+        Ok(found)
     }
 
-    /// One session; none when it has no log.
+    /// One session; none when it has no log. One that is in the trash is not looked for there
+    /// while there is another of its name.
     pub(super) fn look(&self, id: &SessionId) -> Option<Lying> {
-        let log = self.log(id);
-        let meta = fs::metadata(&log).ok().filter(Metadata::is_file)?;
-        let has_draft = fs::metadata(log.with_file_name("draft.json")).is_ok();
-        Some(Lying { log: Seen::of(&meta), has_draft })
+        let (folder, meta, is_in_trash) = [(SESSIONS, false), (TRASH, true)]
+            .into_iter()
+            .map(|(name, is_in_trash)| (self.0.join(name).join(id.as_str()), is_in_trash))
+            .find_map(|(folder, is_in_trash)| {
+                let meta = fs::metadata(folder.join(LOG)).ok().filter(Metadata::is_file)?;
+                Some((folder, meta, is_in_trash))
+            })?;
+        let has_draft = fs::metadata(folder.join(DRAFT)).is_ok();
+        Some(Lying { log: Seen::of(&meta), is_in_trash, has_draft })
     }
 
-    /// The beginning of a blob of a session, as text. Names that are no blob's have none.
-    pub(super) fn blob(&self, id: &SessionId, name: &str, most: usize) -> Option<String> {
-        let is_name = name.len() == 64 && name.bytes().all(|c| c.is_ascii_hexdigit());
-        let path = self.0.join(id.as_str()).join("blobs").join(name);
-        is_name.then(|| text_head(&path, most).ok()).flatten()
+    /// The folder of a session, wherever it lies.
+    pub(super) fn of(&self, id: &SessionId, is_in_trash: bool) -> PathBuf {
+        self.0.join(if is_in_trash { TRASH } else { SESSIONS }).join(id.as_str())
     }
+}
+
+/// The beginning of a blob of a session, as text. Names that are no blob's have none.
+pub(super) fn blob_head(session: &Path, name: &str, most: usize) -> Option<String> {
+    let path = blobs::folder(session).join(name);
+    blobs::is_name(name).then(|| text_head(&path, most).ok()).flatten()
 }
 
 fn text_head(path: &Path, most: usize) -> io::Result<String> {

@@ -22,9 +22,9 @@ use crate::store::SessionId;
 /// What the tables look like. An index of another version is built anew.
 const VERSION: i64 = 1;
 /// How long another window may write before this one is told that it must wait.
-const PATIENCE: Duration = Duration::from_secs(1);
+const PATIENCE: Duration = Duration::from_millis(500);
 /// How often it is asked then whether it still does, and how long after each other.
-const TRIES: u32 = 20;
+const TRIES: u32 = 4;
 const BETWEEN_TRIES: Duration = Duration::from_millis(25);
 
 // A message's row is its session's row, shifted, and its node's number: a session's messages
@@ -35,7 +35,7 @@ CREATE TABLE session (
     row INTEGER PRIMARY KEY,
     id TEXT NOT NULL UNIQUE,
     len INTEGER NOT NULL, mtime INTEGER NOT NULL, inode INTEGER NOT NULL,
-    read INTEGER NOT NULL, head INTEGER NOT NULL, tail INTEGER NOT NULL,
+    read INTEGER NOT NULL, head INTEGER NOT NULL, tail INTEGER NOT NULL, in_trash INTEGER NOT NULL,
     title TEXT NOT NULL, imported TEXT NOT NULL, first_line TEXT NOT NULL,
     preview TEXT NOT NULL, model TEXT NOT NULL, marks INTEGER NOT NULL,
     created INTEGER NOT NULL, updated INTEGER NOT NULL,
@@ -75,9 +75,11 @@ pub(super) struct Read {
     pub(super) seen: Seen,
     /// Where what was not read yet begins.
     pub(super) read: u64,
-    /// Checksums of its first bytes, and of the last ones that were read.
+    /// Sums of its first bytes, and of the last ones that were read.
     pub(super) head: u32,
     pub(super) tail: u32,
+    /// Is the session in the trash?
+    pub(super) is_in_trash: bool,
 }
 
 impl Index {
@@ -197,7 +199,7 @@ impl<'c> Pen<'c> {
         let write = "REPLACE INTO message VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)";
         let write_grams = "REPLACE INTO grams(rowid, text, calls) VALUES (?1, ?2, ?3)";
         let keep = "REPLACE INTO session VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, \
-                    ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20)";
+                    ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21)";
         Ok(Self {
             change,
             find: change.prepare(find)?,
@@ -254,6 +256,7 @@ impl<'c> Pen<'c> {
             log.read.cast_signed(),
             log.head,
             log.tail,
+            log.is_in_trash,
             digest.title,
             digest.imported,
             digest.first_line,
@@ -350,7 +353,13 @@ pub(super) const fn session_of(message: i64) -> i64 {
 fn stored(row: &Row<'_>) -> rusqlite::Result<Stored> {
     let number = |name: &str| row.get::<_, i64>(name).map(i64::cast_unsigned);
     let seen = Seen { len: number("len")?, mtime: row.get("mtime")?, inode: number("inode")? };
-    let log = Read { seen, read: number("read")?, head: row.get("head")?, tail: row.get("tail")? };
+    let log = Read {
+        seen,
+        read: number("read")?,
+        head: row.get("head")?,
+        tail: row.get("tail")?,
+        is_in_trash: row.get("in_trash")?,
+    };
     let marks: u8 = row.get("marks")?;
     let is_marked = |bit: u8| marks & (1 << bit) != 0;
     let last_n: Option<i64> = row.get("last_n")?;
@@ -460,7 +469,7 @@ impl From<rusqlite::Error> for Failure {
             ) => Self::NoPlace(words),
             // A file that was put away under our hands is read-only, too.
             Some(ErrorCode::ReadOnly) if is_moved(&error) => Self::Unusable(words),
-            Some(ErrorCode::ReadOnly | ErrorCode::SystemIoFailure) => Self::NoPlace(words),
+            Some(ErrorCode::ReadOnly) => Self::NoPlace(words),
             _ => Self::Unusable(words),
         }
     }

@@ -45,8 +45,8 @@ pub struct Catalog {
 /// Where a catalog is kept, and whom it tells.
 #[derive(Clone)]
 pub struct Config {
-    /// The folder that holds the sessions' folders.
-    pub sessions: PathBuf,
+    /// The folder that all sessions are kept in, as [`Store::root`](super::Store::root) says.
+    pub data: PathBuf,
     /// The file of the index; its folder must be there.
     pub index: PathBuf,
     /// Called when there is a new list or an answer, on the catalog's thread.
@@ -84,6 +84,7 @@ pub struct Progress {
 
 /// A session as lists show it.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a mark of its own")]
 pub struct Listed {
     /// Its name.
     pub id: SessionId,

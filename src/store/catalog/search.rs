@@ -79,7 +79,8 @@ fn hit(
         message: node.map(|node| MessageId(node.offset)),
         role: node.map(|node| match node.speaker {
             Speaker::User => Role::User,
-            Speaker::Model | Speaker::Nobody => Role::Assistant,
+            Speaker::Model => Role::Assistant,
+            Speaker::Nobody => Role::System,
         }),
         time_ms: node.map_or(session.updated_ms, |node| node.time_ms),
         place,

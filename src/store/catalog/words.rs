@@ -30,7 +30,7 @@ impl Words {
         for (i, piece) in question.split('"').enumerate() {
             match i % 2 {
                 0 => words.extend(piece.split_whitespace().map(fold_word)),
-                _ => words.push(fold_word(piece.trim())),
+                _ => words.push(fold_word(piece)),
             }
         }
         words.retain(|word: &String| !word.is_empty());
@@ -114,7 +114,8 @@ fn after_blank(text: &str, start: usize, at: usize) -> usize {
 }
 
 fn fold_word(word: &str) -> String {
-    fold(&word.chars().take(WORD_CHARS_MAX).collect::<String>())
+    let word: String = word.chars().take(WORD_CHARS_MAX).collect();
+    fold(&word).trim().to_owned()
 }
 
 /// The grams that a word of at least [`GRAM`] characters is found by; none for a shorter one.
@@ -209,7 +210,7 @@ impl Folded {
         let first = self.starts.partition_point(|(start, _)| *start <= folded.start);
         let last = self.starts.partition_point(|(start, _)| *start < folded.end);
         let start = self.starts.get(first.saturating_sub(1)).map_or(0, |(_, at)| *at);
-        let end = self.starts.get(last).or(self.starts.last()).map_or(0, |(_, at)| *at);
+        let end = self.starts.get(last).or_else(|| self.starts.last()).map_or(0, |(_, at)| *at);
         start..end
     }
 }
@@ -237,6 +238,7 @@ pub(super) fn one_line(text: &str, chars: usize) -> String {
 }
 
 #[cfg(test)]
+#[expect(clippy::string_slice, reason = "a test may stop at its own data")]
 mod tests {
     use super::*;
 

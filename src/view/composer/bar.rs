@@ -160,11 +160,18 @@ impl Composer {
             ui.set_width(420.0);
             ui.label("What the model is told about its task");
             ui.add(TextEdit::multiline(text).desired_rows(5).desired_width(f32::INFINITY));
-            if ui.button("Use this").clicked() {
-                let system = (!text.trim().is_empty()).then(|| Arc::from(text.trim()));
-                wishes.push(Wish::Tell(Command::SetSystem(system)));
-                ui.close();
-            }
+            ui.horizontal(|ui| {
+                let here = ui.button("Use this").clicked();
+                let always = ui.button("Use this in all new chats, too").clicked();
+                if always {
+                    wishes.push(Wish::KeepSystem(text.trim().into()));
+                }
+                if here || always {
+                    let system = (!text.trim().is_empty()).then(|| Arc::from(text.trim()));
+                    wishes.push(Wish::Tell(Command::SetSystem(system)));
+                    ui.close();
+                }
+            });
         });
         if menu.inner.is_none() {
             self.system = None;

@@ -24,8 +24,8 @@ const ARGUMENTS: usize = 32 * 1024;
 pub(in crate::engine::live) struct Partials {
     /// Bytes of each row.
     written: BTreeMap<u32, Written>,
-    /// Bytes that had arrived then.
-    received: usize,
+    /// Bytes that there were then.
+    shown: usize,
     /// Since when there is something that was not written.
     since: Option<Instant>,
 }
@@ -37,9 +37,9 @@ struct Written {
 }
 
 impl Partials {
-    /// So much has arrived.
-    pub(in crate::engine::live) fn note(&mut self, received: usize, now: Instant) {
-        if received > self.received {
+    /// There are so many bytes of it now.
+    pub(in crate::engine::live) fn note(&mut self, shown: usize, now: Instant) {
+        if shown > self.shown {
             self.since.get_or_insert(now);
         }
     }
@@ -49,18 +49,17 @@ impl Partials {
         self.since.map(|since| since + AGE)
     }
 
-    pub(in crate::engine::live) fn is_due(&self, received: usize, now: Instant) -> bool {
+    pub(in crate::engine::live) fn is_due(&self, shown: usize, now: Instant) -> bool {
         let Some(due) = self.due() else { return false };
-        now >= due || received.saturating_sub(self.received) >= BYTES
+        now >= due || shown.saturating_sub(self.shown) >= BYTES
     }
 
     /// What has come since the last time.
     pub(in crate::engine::live) fn take<'a>(
         &mut self,
         composition: &'a Composition,
-        received: usize,
     ) -> Vec<(u32, Delta<'a>)> {
-        (self.received, self.since) = (received, None);
+        (self.shown, self.since) = (composition.bytes(), None);
         let mut deltas = Vec::new();
         for (ordinal, content) in composition.contents() {
             let written = self.written.entry(ordinal).or_default();
