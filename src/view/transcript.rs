@@ -10,8 +10,8 @@ use egui::{Id, Pos2, Rect, Sense, Ui, pos2};
 
 use crate::{
     layout::{
-        Action, Anchor, Fold, Folds, Forks, Jump, Openness, Page, Palette, Place, Placed, Registry,
-        Sheet, SlugId, Strip, Toward, Visible, highlight::Highlighter, spec::SlugKey,
+        Action, Anchor, Fold, Folds, Jump, Openness, Page, Palette, Place, Placed, Registry, Sheet,
+        SlugId, Strip, Toward, Visible, highlight::Highlighter, spec::SlugKey,
     },
     model::{MessageId, Source},
     perf::{self, Reason},
@@ -133,7 +133,6 @@ pub struct TranscriptView {
     pub(crate) sheet: Sheet,
     pub(crate) retained: Retained,
     pub(crate) folds: Folds,
-    pub(crate) forks: Forks,
     pub(crate) messages: Messages,
     pub(crate) highlights: Highlighter,
     pub(crate) images: Images,
@@ -198,7 +197,6 @@ impl TranscriptView {
             sheet: Sheet::default(),
             retained: Retained::default(),
             folds: Folds::default(),
-            forks: Forks::default(),
             messages: Messages::default(),
             highlights: Highlighter::new(governor::waker(ctx, Reason::Colours)),
             images: Images::new(governor::waker(ctx, Reason::Picture)),
@@ -436,7 +434,7 @@ impl TranscriptView {
         height: f32,
         body: impl FnOnce(&mut Sheet, &mut Page<'_, '_>) -> R,
     ) -> R {
-        let Self { sheet, palette, highlights, registry, folds, forks, .. } = self;
+        let Self { sheet, palette, highlights, registry, folds, .. } = self;
         ui.ctx().fonts_mut(|fonts| {
             let mut page = Page {
                 fonts,
@@ -444,7 +442,6 @@ impl TranscriptView {
                 highlights,
                 registry,
                 folds,
-                forks,
                 width: self.width,
                 height,
                 pixels_per_point: ui.pixels_per_point(),

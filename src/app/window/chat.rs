@@ -471,7 +471,6 @@ impl Chat {
                 Hands::Talking
             }
         };
-        self.view.set_forks(&snapshot.forks);
         self.view.mark_edited(self.composer.edited());
     }
 

@@ -396,7 +396,7 @@ impl Window {
                 ViewCommand::Edit { .. }
                 | ViewCommand::Regenerate { .. }
                 | ViewCommand::Choose { .. } => {}
-                ViewCommand::Export { .. } => {}
+                ViewCommand::Export { messages } => self.export_messages(&messages),
             }
         }
     }

@@ -66,7 +66,7 @@ pub(crate) fn step_version(
     if view.hands != Hands::Talking {
         return;
     }
-    let place = |id| view.forks.of(id).map(|place| (id, place));
+    let place = |id| view.sheet.fork(id).map(|place| (id, place));
     let found = topmost(view, geometry).and_then(place);
     let found = found.or_else(|| spans(view, geometry).find_map(|span| place(span.id)));
     let Some((from, ForkPlace { previous, next, .. })) = found else { return };

@@ -7,7 +7,8 @@ use egui_kittest::{Harness, kittest::Queryable as _};
 use letterpress::{
     model::{
         Command, Delivery, Draft, Entry, Fork, Grouping, MemorySource, Message, MessageId, Phase,
-        QueueChange, Queued, Role as Speaker, RowInfo, Settings, Snapshot, Source, Ticket,
+        Progress, QueueChange, Queued, Role as Speaker, RowInfo, Settings, Snapshot, Source,
+        Ticket,
     },
     perf,
     view::{
@@ -22,7 +23,7 @@ use crate::bed::{message, text};
 pub(super) struct State {
     pub(super) composer: Composer,
     pub(super) view: Option<TranscriptView>,
-    pub(super) source: Box<dyn Source>,
+    pub(super) source: MemorySource,
     pub(super) snapshot: Snapshot,
     pub(super) dark: bool,
     pub(super) hands: Hands,
@@ -43,7 +44,7 @@ pub(super) fn sized(messages: Vec<Message>, dark: bool, size: Vec2) -> Bed {
     let state = State {
         composer: Composer::default(),
         view: None,
-        source: Box::new(MemorySource::new(messages)),
+        source: MemorySource::new(messages),
         snapshot: Snapshot {
             settings: Settings {
                 provider: "anthropic".into(),
@@ -75,7 +76,6 @@ fn frame(ui: &mut egui::Ui, state: &mut State) {
     let palette = theme::palette(theme);
     ui.painter().rect_filled(ui.max_rect(), 0.0, palette.bg);
     view.hands = state.hands;
-    view.set_forks(&state.snapshot.forks);
     view.mark_edited(state.composer.edited());
     view.choosing_keys(ui);
     let room = ui.available_width() - view.edge_width(ui.available_rect_before_wrap());
@@ -93,14 +93,15 @@ fn frame(ui: &mut egui::Ui, state: &mut State) {
     };
     let wishes = panel.show(ui, |ui| ui.horizontal(column).inner.inner);
     state.wishes.extend(wishes.inner);
-    state.commands.extend(view.show(ui, &mut *state.source));
+    let mut source = Forked { rows: &mut state.source, forks: &state.snapshot.forks };
+    state.commands.extend(view.show(ui, &mut source));
     let copied = ctx.output(|output| {
         output.commands.iter().find_map(|command| match command {
             OutputCommand::CopyText(text) => Some(text.clone()),
             _ => None,
         })
     });
-    state.copied = copied.or(state.copied.take());
+    state.copied = copied.or_else(|| state.copied.take());
 }
 
 impl State {
@@ -216,5 +217,49 @@ pub(super) fn entry(message: Arc<Message>) -> Entry {
         grouping: Grouping::default(),
         keys: Arc::default(),
         echoes: Arc::default(),
+    }
+}
+
+/// Rows that part where the test says.
+struct Forked<'s> {
+    rows: &'s mut MemorySource,
+    forks: &'s Arc<[Fork]>,
+}
+
+impl Source for Forked<'_> {
+    fn poll(&mut self) -> u64 {
+        self.rows.poll()
+    }
+
+    fn len(&self) -> usize {
+        self.rows.len()
+    }
+
+    fn row(&self, index: usize) -> RowInfo {
+        self.rows.row(index)
+    }
+
+    fn index_of(&self, id: MessageId) -> Option<usize> {
+        self.rows.index_of(id)
+    }
+
+    fn prompt_before(&self, index: usize) -> Option<usize> {
+        self.rows.prompt_before(index)
+    }
+
+    fn message(&mut self, index: usize) -> Option<Arc<Message>> {
+        self.rows.message(index)
+    }
+
+    fn want(&mut self, rows: std::ops::Range<usize>) {
+        self.rows.want(rows);
+    }
+
+    fn forks(&self) -> Option<&Arc<[Fork]>> {
+        Some(self.forks)
+    }
+
+    fn progress(&self) -> Progress {
+        self.rows.progress()
     }
 }

@@ -26,7 +26,7 @@ fn branch(second: u64, words: &str, lines: usize) -> Vec<Message> {
 fn choose(bed: &mut Bed, second: u64, at: usize, lines: usize) {
     let words = format!("Said in way {second}");
     let state = bed.state_mut();
-    state.source = Box::new(MemorySource::new(branch(second, &words, lines)));
+    state.source = MemorySource::new(branch(second, &words, lines));
     state.snapshot.forks = [fork(&[10, 20, 30], at)].into();
     bed.run_steps(3);
 }
