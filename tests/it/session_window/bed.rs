@@ -164,6 +164,9 @@ pub(super) fn hits(query: &str) -> Hits {
         session: SessionId::new(session).unwrap(),
         title: title.into(),
         message: Some(MessageId(77)),
+        role: None,
+        time_ms: 0,
+        place: letterpress::store::catalog::Place::Text,
         snippet: snippet.into(),
         ranges: vec![at..at + 9],
     };
