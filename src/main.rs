@@ -1,6 +1,6 @@
 //! The `letterpress` program: reads the command line and hands over.
 
-use std::process::ExitCode;
+use std::{io::IsTerminal as _, process::ExitCode};
 
 use letterpress::app::{
     ask,
@@ -9,7 +9,7 @@ use letterpress::app::{
     error::{Error, Result, report},
     export::{self, redact::Redaction},
     places::Places,
-    profile, providers, render,
+    profile, providers, render, sessions,
     shown::Letterpress,
     synth, watch,
     window::{self, Opener, Start},
@@ -45,7 +45,7 @@ fn run(command: Command, general: &cli::General) -> Result<()> {
         Command::Providers => print(&providers::run()?),
         Command::Render(args) => say_written(&render::run(&args, &Letterpress)?),
         Command::Export(args) => export(args, general),
-        Command::Synth(args) => synth::run(args.into()),
+        Command::Synth(args) => synth::run(args.into(), args.format),
         Command::Profile(args) => {
             let outcome = profile::run(&args, &Letterpress)?;
             print(&outcome.text)?;
@@ -54,17 +54,30 @@ fn run(command: Command, general: &cli::General) -> Result<()> {
         Command::Watch(args) => {
             watch::run(&args, display::exists())?.map_or(Ok(()), |picture| say_written(&picture))
         }
+        Command::Sessions(args) => {
+            let list = sessions::list(args, &sessions::places(general)?)?;
+            print_or_say(&list, "letterpress: there are no sessions")
+        }
+        Command::Search(args) => {
+            let is_terminal = std::io::stdout().is_terminal();
+            let hits = sessions::search(&args, &sessions::places(general)?, is_terminal)?;
+            print_or_say(&hits, "letterpress: nothing was found")
+        }
     }
 }
 
 /// Exports a transcript or a session, covered unless that is not wanted.
 fn export(words: cli::Export, general: &cli::General) -> Result<()> {
-    let home = Places::find(general).and_then(|places| places.home);
-    let redaction = Redaction::usual(home.as_deref());
+    let places = Places::find(general);
+    let home = places.as_ref().and_then(|places| places.home.as_deref());
     if words.unredacted {
         say("letterpress: keys, passwords and paths are written as they are");
     }
-    export::run(&words.into(), redaction, &|_words| Ok(None)).map(|_summary| ())
+    let find = |name: &str| match &places {
+        Some(places) => sessions::find_log(places, name),
+        None => Ok(None),
+    };
+    export::run(&words.into(), Redaction::usual(home), &find).map(|_summary| ())
 }
 
 /// Opens a window; where there is no display, draws what it would have shown.
@@ -77,6 +90,14 @@ fn window(start: Start) -> Result<()> {
     }
     say("letterpress: there is no display, so the sample conversation is drawn off-screen");
     say_written(&render::demo(&Letterpress)?)
+}
+
+/// Writes a result to stdout; says on stderr when there is none.
+fn print_or_say(text: &str, none: &str) -> Result<()> {
+    if text.is_empty() {
+        say(none);
+    }
+    print(text)
 }
 
 /// Logs to stderr at a level; without one, warnings only.

@@ -47,6 +47,10 @@ pub enum Command {
     Profile(Profile),
     /// Show many conversations on a wall, as they happen.
     Watch(Watch),
+    /// List your sessions.
+    Sessions(Sessions),
+    /// Find words in your sessions.
+    Search(Search),
 }
 
 /// Reads this process's command line.
@@ -94,6 +98,8 @@ pub fn parse_from(
         Some(Word::Synth(synth)) => Command::Synth(synth),
         Some(Word::Profile(profile)) => Command::Profile(profile.checked()?),
         Some(Word::Watch(watch)) => Command::Watch(watch),
+        Some(Word::Sessions(sessions)) => Command::Sessions(sessions),
+        Some(Word::Search(search)) => Command::Search(search),
     };
     Ok(Invocation { general: line.general, command })
 }
@@ -155,6 +161,10 @@ enum Word {
     Profile(Profile),
     /// Show many conversations on a wall as they happen, read-only.
     Watch(Watch),
+    /// List your sessions, those you pinned first, then the newest.
+    Sessions(Sessions),
+    /// Find words in your sessions: all of them in one message, "phrases" in quotes.
+    Search(Search),
 }
 
 /// What every command understands.
@@ -351,6 +361,9 @@ pub struct Synth {
     /// Chooses one of many histories; the same seed gives the same bytes.
     #[arg(long, value_name = "S", default_value_t = 1)]
     pub seed: u64,
+    /// In which form.
+    #[arg(long, value_enum, default_value_t)]
+    pub format: synth::Form,
 }
 
 impl From<Export> for export::Request {
@@ -364,7 +377,7 @@ impl From<Export> for export::Request {
 }
 
 impl From<Synth> for synth::Request {
-    fn from(Synth { messages, seed }: Synth) -> Self {
+    fn from(Synth { messages, seed, .. }: Synth) -> Self {
         Self { messages, seed }
     }
 }
@@ -502,6 +515,31 @@ pub struct Watch {
     pub scale: f32,
 }
 
+/// `letterpress sessions`.
+#[derive(Args, Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Sessions {
+    /// Print one JSON object a line for each session.
+    #[arg(long)]
+    pub json: bool,
+    /// Also those that are archived or deleted.
+    #[arg(long)]
+    pub all: bool,
+}
+
+/// `letterpress search`.
+#[derive(Args, Clone, Debug, PartialEq, Eq)]
+pub struct Search {
+    /// The words, and phrases in double quotes; several are joined by blanks.
+    #[arg(value_name = "QUERY", required = true)]
+    pub query: Vec<String>,
+    /// Print one JSON object a line for each hit.
+    #[arg(long)]
+    pub json: bool,
+    /// The most hits that are wanted.
+    #[arg(long, value_name = "N", default_value_t = 20, value_parser = limit)]
+    pub limit: usize,
+}
+
 /// How panes are arranged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 #[expect(missing_docs, reason = "the names are the documentation")]
@@ -571,6 +609,16 @@ fn giant_bytes(text: &str) -> Result<usize, String> {
         .ok()
         .filter(|bytes| (1..=GIANT_MAX).contains(bytes))
         .ok_or_else(|| format!("write a number from 1 to {GIANT_MAX}"))
+}
+
+/// More hits than anybody reads.
+const HITS_MAX: usize = 10_000;
+
+fn limit(text: &str) -> Result<usize, String> {
+    text.parse()
+        .ok()
+        .filter(|hits| (1..=HITS_MAX).contains(hits))
+        .ok_or_else(|| format!("write a number from 1 to {HITS_MAX}"))
 }
 
 fn threshold(text: &str) -> Result<f64, String> {

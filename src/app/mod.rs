@@ -13,6 +13,7 @@ pub mod profile;
 pub mod providers;
 pub mod render;
 pub mod secrecy;
+pub mod sessions;
 pub mod settings;
 pub mod shown;
 mod streamed;

@@ -15,6 +15,8 @@ const DATA_DIR: &str = "LETTERPRESS_DATA_DIR";
 pub struct Places {
     /// The settings file.
     pub config: PathBuf,
+    /// The folder of sessions, drafts and their index.
+    pub data: PathBuf,
     /// The folder for what has to survive a restart and is no conversation.
     pub state: PathBuf,
     /// The user's home; none where the system knows none.
@@ -36,6 +38,11 @@ impl Places {
             }
             (None, None) => return None,
         };
+        let data = match (&folder, &usual) {
+            (Some(folder), _) => folder.clone(),
+            (None, Some(usual)) => usual.data_dir().to_owned(),
+            (None, None) => return None,
+        };
         let config = match (&general.config, folder, usual) {
             (Some(file), ..) => file.clone(),
             (None, Some(folder), _) => folder.join("config.toml"),
@@ -43,13 +50,14 @@ impl Places {
             (None, None, None) => return None,
         };
         let home = directories::BaseDirs::new().map(|user| user.home_dir().to_owned());
-        Some(Self { config, state, home })
+        Some(Self { config, data, state, home })
     }
 
     /// The folders that hold them.
     #[must_use]
     pub fn folders(&self) -> Vec<PathBuf> {
         let config = self.config.parent().filter(|folder| !folder.as_os_str().is_empty());
-        config.into_iter().chain([self.state.as_path()]).map(Path::to_owned).collect()
+        let own = [self.data.as_path(), self.state.as_path()];
+        config.into_iter().chain(own).map(Path::to_owned).collect()
     }
 }

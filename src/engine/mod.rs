@@ -9,10 +9,12 @@ pub mod follow;
 pub mod live;
 pub mod prepare;
 pub mod reader;
+pub mod session_source;
 pub mod veil;
 mod watch;
 
 pub use follow::{Followed, Following, Wanted};
 pub use prepare::prepare;
 pub use reader::{FileSource, Waker, read_message};
+pub use session_source::SessionSource;
 pub use veil::Veil;

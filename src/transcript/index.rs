@@ -41,6 +41,8 @@ pub struct Index {
     pub(super) latest_secs: u32,
     /// The first record of an answer that is still being written.
     pub(super) open: Option<u32>,
+    /// The first record of an answer that ends the file and has no end itself.
+    pub(super) unfinished: Option<u32>,
     file: Arc<PositionedFile>,
 }
 
@@ -94,6 +96,7 @@ impl Index {
             warnings: Arc::default(),
             latest_secs: 0,
             open: None,
+            unfinished: None,
             file,
         }
     }
@@ -196,6 +199,14 @@ impl Index {
         Some(self.clone().choose(records, Some(leaf)).index)
     }
 
+    /// The answer at the end of a log that was not written to its end: all other messages
+    /// stay what they are when the log grows.
+    #[must_use]
+    pub fn unfinished(&self) -> Option<MessageId> {
+        let number = self.unfinished.or(self.open)?;
+        self.records.get(number as usize).map(|record| MessageId(record.offset))
+    }
+
     /// Bytes on the heap.
     #[must_use]
     pub fn heap_bytes(&self) -> usize {
@@ -218,6 +229,11 @@ impl Index {
     #[must_use]
     pub fn latest_ms(&self) -> Option<i64> {
         (self.latest_secs > 0).then(|| i64::from(self.latest_secs) * 1000)
+    }
+
+    pub(super) fn warn(&mut self, message: &str) {
+        let message = message.to_owned();
+        Arc::make_mut(&mut self.warnings).push(Warning { line: SourceLine(0), message });
     }
 
     pub(super) fn records(&self) -> &List<Record> {

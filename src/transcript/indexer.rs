@@ -6,10 +6,10 @@ use crate::model::Progress;
 
 use super::{
     Format, Growth, Index, Transcript,
-    assemble::{self, Assembled, Scope},
+    assemble::{self, Assembled, Leaf, Scope},
     claude,
     file::PositionedFile,
-    glance::Glance,
+    glance::{self, Glance},
     json::{Cursor, Fault, Walk},
     letterpress, pi,
     record::RecordKind,
@@ -33,6 +33,8 @@ const RESCUES_MAX: usize = 8;
 pub struct Indexer {
     lines: Lines<Scan>,
     last_line: LastLine,
+    /// Where the file ends; an index that ends before it is not whole.
+    file_end: u64,
 }
 
 /// What becomes of a last line that has no end.
@@ -49,7 +51,7 @@ impl Indexer {
         let is_whole = range.start == 0;
         let scan = Scan::new(transcript.format(), is_whole);
         let lines = Lines::new(transcript, range, scan);
-        Self { lines, last_line }
+        Self { lines, last_line, file_end: transcript.len_bytes() }
     }
 
     /// Indexes about `max_bytes` more of `transcript`, the one it was made for. A read
@@ -65,25 +67,38 @@ impl Indexer {
     /// The index of what was met so far.
     #[must_use]
     pub fn finish(self) -> Index {
-        self.assembled().0.chosen.index
+        self.assembled(Leaf::Newest).0.chosen.index
+    }
+
+    /// The same on the path that the message of a source's id ends; on the newest, with a
+    /// warning, when there is no such message.
+    #[must_use]
+    pub fn finish_at(self, leaf: &str) -> Index {
+        let id = glance::hash(leaf.as_bytes());
+        let (assembled, _) = self.assembled(Leaf::Named(id));
+        let mut index = assembled.chosen.index;
+        if assembled.known.find(id).is_none() {
+            index.warn("the branch that was asked for is not there; the newest is shown");
+        }
+        index
     }
 
     /// The index of what was met so far, which goes on growing from there.
     #[must_use]
     pub fn finish_growing(self) -> Growth {
-        let (assembled, lines) = self.assembled();
+        let (assembled, lines) = self.assembled(Leaf::Newest);
         Growth::new(assembled, lines)
     }
 
     /// Runs to the end in one go.
-    pub(super) fn run(mut self, transcript: &Transcript) -> (Assembled, Lines<()>) {
+    pub(super) fn run(mut self, transcript: &Transcript, leaf: Leaf) -> (Assembled, Lines<()>) {
         while self.step(transcript, 1 << 20) != Progress::Complete {}
-        self.assembled()
+        self.assembled(leaf)
     }
 
-    fn assembled(mut self) -> (Assembled, Lines<()>) {
+    fn assembled(mut self, leaf: Leaf) -> (Assembled, Lines<()>) {
         let at_end = self.lines.is_at_end();
-        let is_whole = at_end && !self.lines.is_cut;
+        let is_whole = at_end && !self.lines.is_cut && self.lines.range.end >= self.file_end;
         if at_end {
             self.end();
             if self.last_line == LastLine::Taken {
@@ -94,7 +109,7 @@ impl Indexer {
             if self.lines.range.start == 0 { Scope::FromStart { is_whole } } else { Scope::Tail };
         let (scan, lines) = self.lines.replace_sink(());
         let file = Arc::clone(&lines.file);
-        let mut assembled = assemble::assemble(scan, scope, file);
+        let mut assembled = assemble::assemble(scan, scope, file, leaf);
         assembled.chosen.index.from = lines.range.start;
         (assembled, lines)
     }
@@ -308,7 +323,7 @@ impl<S: Sink> Lines<S> {
             let (bytes, _) = trimmed(rest, self.offset);
             let mut cursor = Cursor::new(bytes);
             let (format, agent_file) = (self.sink.format(), self.agent_file);
-            let walked = glance(&mut cursor, &mut self.glance, format, agent_file);
+            let walked = look_at(&mut cursor, &mut self.glance, format, agent_file);
             if walked.is_ok() && cursor.peek().is_none() && std::str::from_utf8(bytes).is_ok() {
                 self.last_line();
             }
@@ -346,7 +361,8 @@ impl<S: Sink> Lines<S> {
         let fits = u32::try_from(long.len).is_ok_and(|len| len < u32::MAX);
         let outcome = long.squeezer.finish().and_then(|squeezed| {
             let mut cursor = Cursor::new(&squeezed.json);
-            let walked = glance(&mut cursor, &mut self.glance, self.sink.format(), self.agent_file);
+            let walked =
+                look_at(&mut cursor, &mut self.glance, self.sink.format(), self.agent_file);
             walked.map_err(Fault::words)?;
             if cursor.peek().is_some() { Err("holds several values") } else { Ok(()) }
         });
@@ -441,11 +457,11 @@ impl<S: Sink> Lines<S> {
     }
 
     fn glance(&mut self, cursor: &mut Cursor<'_>) -> Walk<()> {
-        glance(cursor, &mut self.glance, self.sink.format(), self.agent_file)
+        look_at(cursor, &mut self.glance, self.sink.format(), self.agent_file)
     }
 }
 
-fn glance(
+fn look_at(
     cursor: &mut Cursor<'_>,
     glance: &mut Glance,
     format: Format,

@@ -176,7 +176,7 @@ impl Scan {
 
     /// Nothing more will come: an answer without an end was interrupted.
     pub(super) fn give_up_answer(&mut self) {
-        let unfinished = self.log.as_mut().and_then(|log| log.give_up());
+        let unfinished = self.log.as_mut().and_then(|log| log.end());
         self.interrupt(unfinished);
     }
 

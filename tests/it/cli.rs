@@ -1,7 +1,9 @@
 //! The command line: words in, a command or a complaint out.
 
 use letterpress::app::{
-    cli::{self, At, Command, Expand, LogLevel, Renderer, Renderers, Scenario, Stop, Theme},
+    cli::{
+        self, At, Command, Expand, LogLevel, Renderer, Renderers, Scenario, Sessions, Stop, Theme,
+    },
     export::{self, Format},
 };
 
@@ -118,6 +120,23 @@ fn ask_and_chat_take_what_answers() {
 }
 
 #[test]
+fn sessions_and_search_take_their_flags() {
+    assert_eq!(command("sessions"), Command::Sessions(Sessions { json: false, all: false }));
+    let line = "sessions --json --all";
+    assert_eq!(command(line), Command::Sessions(Sessions { json: true, all: true }));
+    let Command::Search(plain) = command("search two words") else { panic!("no search") };
+    assert_eq!((plain.query, plain.json, plain.limit), (words(&["two", "words"]), false, 20));
+    let Command::Search(full) = command("search --json --limit 3 -- --flag") else {
+        panic!("no search")
+    };
+    assert_eq!((full.query, full.json, full.limit), (words(&["--flag"]), true, 3));
+}
+
+fn words(words: &[&str]) -> Vec<String> {
+    words.iter().map(|word| (*word).to_owned()).collect()
+}
+
+#[test]
 fn general_flags_stand_before_and_after_a_command() {
     for line in ["--log debug export h", "export --log debug h", "export h --log debug"] {
         let invocation = parse(line).expect("a command");
@@ -166,6 +185,10 @@ fn wrong_lines_get_one_line() {
         "ask hi --session s",
         "chat hi",
         "providers now",
+        "sessions now",
+        "search",
+        "search --limit 0 word",
+        "search --limit many word",
     ];
     for line in lines {
         let words = std::iter::once("letterpress").chain(line.split_whitespace());
@@ -190,6 +213,8 @@ fn help_and_version_are_answers_that_list_what_works() {
         "synth",
         "profile",
         "watch",
+        "sessions",
+        "search",
         "--data-dir",
         "--config",
         "--log",
@@ -197,9 +222,7 @@ fn help_and_version_are_answers_that_list_what_works() {
     for word in listed {
         assert!(help.contains(word), "{word}");
     }
-    for word in ["sessions", "keys"] {
-        assert!(!help.lines().any(|line| line.trim_start().starts_with(word)), "{word}");
-    }
+    assert!(!help.lines().any(|line| line.trim_start().starts_with("keys")));
     let Err(version) = parse("--version") else { panic!("no answer") };
     assert!(version.starts_with("letterpress "));
 }

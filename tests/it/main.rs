@@ -71,7 +71,10 @@ mod ask;
 // The settings of tools and what is kept of them; a scripted model that works in a folder.
 mod agent;
 mod benches;
+#[expect(clippy::unwrap_used, clippy::string_slice, reason = "a test may stop at its own data")]
+mod catalog;
 mod cli;
+mod listing;
 mod offscreen;
 mod perf;
 mod profile;

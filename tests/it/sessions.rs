@@ -18,5 +18,7 @@ mod promises;
 mod restarts;
 // Editing, answering anew, going back.
 mod branches;
+// The rows of it.
+mod source;
 // Disks that fail, are full, or are slow.
 mod faults;

@@ -42,7 +42,12 @@ mod toolbox;
 mod tree;
 pub mod workbench;
 
-use std::{collections::BTreeMap, fmt, io, sync::Arc, time::Duration};
+use std::{
+    collections::BTreeMap,
+    fmt, io,
+    sync::{Arc, Weak},
+    time::Duration,
+};
 
 use parking_lot::Mutex;
 use tokio::{
@@ -58,13 +63,17 @@ pub use toolbox::{Keep, PageFetcher, Toolbox};
 
 use self::{
     actor::{Actor, keeping::Keeper},
+    ledger::base::Ground,
     publish::Publisher,
     workbench::Workbench,
 };
 use super::Waker;
 use crate::{
-    model::{Command, Fate, Settings, Snapshot, Ticket},
-    store::Opened,
+    model::{
+        Command, Fate, Settings, Snapshot, Ticket,
+        record::{Kind, Meta},
+    },
+    store::{Log, Opened, Sync},
     wire::{Http, HttpConfig, Timeouts},
 };
 
@@ -203,7 +212,23 @@ impl Engine {
         settings: Settings,
         waker: Waker,
     ) -> Session {
-        self.start_session(Keeper::new(opened), bench, settings, waker)
+        self.start_session(Keeper::new(opened, true), bench, settings, waker)
+    }
+
+    /// The same, but it goes on with these `settings`, whatever it was set to when it was
+    /// left.
+    ///
+    /// # Panics
+    /// Never: the threads live as long as the engine.
+    #[must_use]
+    pub fn session_as(
+        &self,
+        opened: Opened,
+        bench: Option<Arc<dyn Workbench>>,
+        settings: Settings,
+        waker: Waker,
+    ) -> Session {
+        self.start_session(Keeper::new(opened, false), bench, settings, waker)
     }
 
     fn start_session(
@@ -214,11 +239,12 @@ impl Engine {
         waker: Waker,
     ) -> Session {
         let (sender, commands) = mpsc::channel(COMMANDS);
-        let (publisher, snapshots) = Publisher::new(waker);
+        let (publisher, snapshots) = Publisher::new(Arc::clone(&waker));
+        let log = keeper.log();
         let shared = Arc::clone(&self.shared);
         let actor = Actor::new(shared, commands, publisher, settings, bench, keeper);
         self.runtime().spawn(actor.run());
-        Session { commands: sender, snapshots }
+        Session { commands: sender, snapshots, log, waker }
     }
 
     /// The threads of this engine, for what runs beside its conversations.
@@ -262,11 +288,25 @@ impl fmt::Debug for Engine {
     }
 }
 
+/// What a session was set to when it was left. Reads its log from end to end.
+#[must_use]
+pub fn stored_settings(opened: &Opened) -> Option<Settings> {
+    Ground { path: opened.path.clone(), len: opened.len }.load().settings
+}
+
 /// A conversation. Dropping it ends what is going on in it and closes its connection.
-#[derive(Debug)]
 pub struct Session {
     commands: mpsc::Sender<Command>,
     snapshots: watch::Receiver<Arc<Snapshot>>,
+    /// Of one that is kept, as long as it is written.
+    log: Option<Weak<Log>>,
+    waker: Waker,
+}
+
+impl fmt::Debug for Session {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Session").field("is_kept", &self.log.is_some()).finish_non_exhaustive()
+    }
 }
 
 /// A command that could not be handed over, because too many wait or the conversation has
@@ -293,6 +333,27 @@ impl Session {
     #[must_use]
     pub fn source(&self) -> LiveSource {
         LiveSource::new(self.snapshots.clone())
+    }
+
+    /// Writes something that is known of the session (its title, that it is pinned) into its
+    /// log. Returns when it is on the disk.
+    ///
+    /// # Errors
+    /// When it is not, or the session has no log: why, in one sentence.
+    pub async fn write_meta(&self, meta: &Meta) -> Result<(), Arc<str>> {
+        let Some(log) = self.log.as_ref().and_then(Weak::upgrade) else {
+            return Err("This conversation is not kept.".into());
+        };
+        let appended = log.append(Kind::Meta, meta.to_body(), Sync::Now).await;
+        drop(log);
+        appended.saved.await.map(drop)
+    }
+
+    /// Ends what is going on, and waits until all of it is written and the log is let go.
+    pub async fn close(self) {
+        let Self { commands, mut snapshots, .. } = self;
+        drop(commands);
+        while snapshots.changed().await.is_ok() {}
     }
 
     /// Every change of the conversation, for whoever waits for one beside the view.

@@ -4,7 +4,9 @@ use std::{ops::Range, sync::Arc, time::Instant};
 
 use tokio::sync::watch;
 
-use crate::model::{Message, MessageId, Progress, Reading, RowInfo, RowKind, Snapshot, Source};
+use crate::model::{
+    Entry, Message, MessageId, Progress, Reading, RowInfo, RowKind, Snapshot, Source,
+};
 
 /// A live conversation. All of it is in memory, so nothing is ever missing; taking in what
 /// happened costs a pointer.
@@ -12,21 +14,29 @@ use crate::model::{Message, MessageId, Progress, Reading, RowInfo, RowKind, Snap
 pub struct LiveSource {
     snapshots: watch::Receiver<Arc<Snapshot>>,
     shown: Arc<Snapshot>,
-    /// Messages behind which something was put aside, rising.
-    forks: Vec<MessageId>,
 }
 
 impl LiveSource {
-    pub(super) fn new(snapshots: watch::Receiver<Arc<Snapshot>>) -> Self {
+    /// What is published there.
+    #[must_use]
+    pub fn new(snapshots: watch::Receiver<Arc<Snapshot>>) -> Self {
         let shown = Arc::clone(&snapshots.borrow());
-        let forks = forks(&shown);
-        Self { snapshots, shown, forks }
+        Self { snapshots, shown }
     }
 
     /// What the last [`Source::poll`] took in. The rows are those of this snapshot.
     #[must_use]
     pub fn snapshot(&self) -> &Arc<Snapshot> {
         &self.shown
+    }
+
+    /// Do other messages stand where this one does?
+    fn is_fork(&self, index: usize) -> bool {
+        let entry = self.shown.entry(index);
+        let place = |entry: &Entry| {
+            self.shown.forks.binary_search_by_key(&entry.message.id, |fork| fork.message)
+        };
+        entry.is_some_and(|entry| place(entry).is_ok())
     }
 
     fn is_prompt(&self, index: usize) -> bool {
@@ -36,11 +46,7 @@ impl LiveSource {
 
 impl Source for LiveSource {
     fn poll(&mut self) -> u64 {
-        let newest = Arc::clone(&self.snapshots.borrow_and_update());
-        if newest.aside.len() != self.shown.aside.len() {
-            self.forks = forks(&newest);
-        }
-        self.shown = newest;
+        self.shown = Arc::clone(&self.snapshots.borrow_and_update());
         self.shown.version
     }
 
@@ -50,7 +56,9 @@ impl Source for LiveSource {
 
     fn row(&self, index: usize) -> RowInfo {
         let row = self.shown.entry(index).expect("a row is below the length").row;
-        RowInfo { forks: self.forks.binary_search(&row.id).is_ok(), ..row }
+        // What leaves at the very beginning leaves at the first message.
+        let forks = self.is_fork(index + 1) || (index == 0 && self.is_fork(0));
+        RowInfo { forks, ..row }
     }
 
     fn index_of(&self, id: MessageId) -> Option<usize> {
@@ -104,14 +112,4 @@ impl Reading for SnapshotReading {
     fn is_resident(&self) -> bool {
         true
     }
-}
-
-/// What was put aside at the beginning leaves at the first message.
-fn forks(snapshot: &Snapshot) -> Vec<MessageId> {
-    let first = snapshot.entry(0).map(|entry| entry.message.id);
-    let mut forks: Vec<MessageId> =
-        snapshot.aside.iter().filter_map(|aside| aside.after.or(first)).collect();
-    forks.sort_unstable();
-    forks.dedup();
-    forks
 }

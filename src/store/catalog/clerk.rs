@@ -89,7 +89,7 @@ impl Clerk {
         let mut pause = None;
         loop {
             let request = match (self.unread.is_empty(), pause.take()) {
-                (true, _) => requests.recv().map_err(|_| TryRecvError::Disconnected),
+                (true, _) => requests.recv().map_err(|_gone| TryRecvError::Disconnected),
                 (false, None) => requests.try_recv(),
                 (false, Some(pause)) => requests.recv_timeout(pause).map_err(|why| match why {
                     RecvTimeoutError::Timeout => TryRecvError::Empty,
@@ -265,7 +265,7 @@ impl Clerk {
         match read {
             Ok(read) => {
                 for Reading { key, stored, is_whole } in read {
-                    self.take(key, stored, is_whole);
+                    self.take(&key, stored, is_whole);
                 }
                 self.progress.done += CHANGE_BYTES - budget;
                 None
@@ -278,10 +278,10 @@ impl Clerk {
         }
     }
 
-    fn take(&mut self, key: (i64, SessionId), stored: Option<Stored>, is_whole: bool) {
+    fn take(&mut self, key: &(i64, SessionId), stored: Option<Stored>, is_whole: bool) {
         let id = key.1.clone();
         if is_whole {
-            self.unread.remove(&key);
+            self.unread.remove(key);
         }
         self.is_changed = true;
         let Some(stored) = stored else {
@@ -321,6 +321,7 @@ impl Clerk {
         }
         self.mend(failure);
         self.unread.clear();
+        self.is_looked_at = false;
         self.progress = Progress { done: 0, total: 0 };
         self.list_stored();
         self.look();

@@ -22,9 +22,9 @@ use crate::store::SessionId;
 /// What the tables look like. An index of another version is built anew.
 const VERSION: i64 = 1;
 /// How long another window may write before this one is told that it must wait.
-const PATIENCE: Duration = Duration::from_secs(1);
+const PATIENCE: Duration = Duration::from_millis(500);
 /// How often it is asked then whether it still does, and how long after each other.
-const TRIES: u32 = 20;
+const TRIES: u32 = 4;
 const BETWEEN_TRIES: Duration = Duration::from_millis(25);
 
 // A message's row is its session's row, shifted, and its node's number: a session's messages

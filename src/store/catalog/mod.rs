@@ -84,6 +84,7 @@ pub struct Progress {
 
 /// A session as lists show it.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a mark of its own")]
 pub struct Listed {
     /// Its name.
     pub id: SessionId,

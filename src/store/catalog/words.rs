@@ -210,7 +210,7 @@ impl Folded {
         let first = self.starts.partition_point(|(start, _)| *start <= folded.start);
         let last = self.starts.partition_point(|(start, _)| *start < folded.end);
         let start = self.starts.get(first.saturating_sub(1)).map_or(0, |(_, at)| *at);
-        let end = self.starts.get(last).or(self.starts.last()).map_or(0, |(_, at)| *at);
+        let end = self.starts.get(last).or_else(|| self.starts.last()).map_or(0, |(_, at)| *at);
         start..end
     }
 }
@@ -238,6 +238,7 @@ pub(super) fn one_line(text: &str, chars: usize) -> String {
 }
 
 #[cfg(test)]
+#[expect(clippy::string_slice, reason = "a test may stop at its own data")]
 mod tests {
     use super::*;
 

@@ -27,6 +27,8 @@ pub(crate) struct Log {
     recent: Vec<(u64, u32)>,
     newer_told: bool,
     answer: Option<Answer>,
+    /// The first record of an answer that was given up at the end.
+    given_up: Option<u32>,
     latest_secs: u32,
     /// Line ends before records that became no record of the index.
     gap: u64,
@@ -66,6 +68,7 @@ impl Log {
             recent: Vec::new(),
             newer_told: false,
             answer: None,
+            given_up: None,
             latest_secs: 0,
             gap: 0,
         }
@@ -109,6 +112,17 @@ impl Log {
         }
         let ends_answer = is_answer || glance.kind == Some(RecordKind::User);
         Step::Own(if ends_answer { self.give_up() } else { None })
+    }
+
+    /// Nothing more will come at all.
+    pub(crate) fn end(&mut self) -> Option<u32> {
+        self.given_up = self.give_up();
+        self.given_up
+    }
+
+    /// The first record of an answer that ends the log without an end.
+    pub(crate) fn unfinished(&self) -> Option<u32> {
+        self.given_up
     }
 
     /// No more of the answer will come: its first record, unless it is whole.

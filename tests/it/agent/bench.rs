@@ -48,7 +48,12 @@ impl Ground {
 
     pub(super) fn places(&self) -> Places {
         let config = self.folder.path().join("config/config.toml");
-        Places { config, state: self.folder.path().join("state"), home: None }
+        Places {
+            config,
+            data: self.folder.path().join("data"),
+            state: self.folder.path().join("state"),
+            home: None,
+        }
     }
 
     pub(super) fn config(&self) -> String {

@@ -20,12 +20,12 @@ pub(super) fn folder() -> PathBuf {
 
 /// A log that is made up, and what its messages come to when they are followed one by one.
 #[derive(Default)]
-struct Log {
-    text: String,
-    n: u64,
+pub(super) struct Log {
+    pub(super) text: String,
+    pub(super) n: u64,
     /// Parent and offset of each message and branch, in order.
-    nodes: Vec<(Option<String>, u64, bool)>,
-    ids: Vec<String>,
+    pub(super) nodes: Vec<(Option<String>, u64, bool)>,
+    pub(super) ids: Vec<String>,
 }
 
 impl Log {
@@ -76,7 +76,7 @@ impl Log {
     }
 
     /// The ids of the messages of the path that a node ends; none is the newest.
-    fn path(&self, leaf: Option<usize>) -> Vec<MessageId> {
+    pub(super) fn path(&self, leaf: Option<usize>) -> Vec<MessageId> {
         let places: HashMap<&str, usize> =
             self.ids.iter().enumerate().map(|(place, id)| (&**id, place)).collect();
         let mut path = Vec::new();
@@ -98,11 +98,11 @@ fn ids(index: &Index) -> Vec<MessageId> {
 }
 
 /// What happens next in a made-up log: who it follows, counted back from the newest.
-fn steps() -> impl Strategy<Value = Vec<(u8, usize, String)>> {
+pub(super) fn steps() -> impl Strategy<Value = Vec<(u8, usize, String)>> {
     proptest::collection::vec((0_u8..12, 0_usize..9, "[a-z \n]{0,30}"), 0..40)
 }
 
-fn made(steps: &[(u8, usize, String)]) -> Log {
+pub(super) fn made(steps: &[(u8, usize, String)]) -> Log {
     let mut log = Log::new();
     for (what, back, text) in steps {
         let newest = log.ids.len().checked_sub(1);
@@ -149,7 +149,9 @@ fn every_prefix_of_a_log_opens() {
             let (_file, transcript) = written(&bytes[..end]);
             assert_eq!(transcript.format(), Format::Letterpress, "{} to {end}", path.display());
             exhaust(&transcript, &whole(&transcript));
-            exhaust(&transcript, &transcript.tail(end as u64 / 2 + 1));
+            if end % 5 == 0 {
+                exhaust(&transcript, &transcript.tail(end as u64 / 2 + 1));
+            }
         }
     }
 }
@@ -158,7 +160,7 @@ fn every_prefix_of_a_log_opens() {
 fn every_flipped_byte_costs_at_most_one_message() {
     let mut log = Log::new();
     let mut last = None;
-    for turn in 0..12 {
+    for turn in 0..5 {
         let prompt = log.user(last, &format!("prompt {turn}"));
         last = Some(log.answer(Some(prompt), &["the ", "answer"], true));
     }
@@ -174,7 +176,7 @@ fn every_flipped_byte_costs_at_most_one_message() {
     let sound = said(&sound);
     assert_eq!(sound.len(), all.len());
     for at in 0..log.text.len() {
-        for flip in [1, 0x20, 0x80] {
+        for flip in [[1, 0x20, 0x80][at % 3]] {
             let mut bytes = log.text.clone().into_bytes();
             bytes[at] ^= flip;
             if transcript::sniff(&bytes).is_none() {

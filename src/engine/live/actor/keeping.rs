@@ -1,6 +1,10 @@
 //! What a conversation has to do with its log.
 
-use std::{collections::VecDeque, sync::Arc, time::Duration};
+use std::{
+    collections::VecDeque,
+    sync::{Arc, Weak},
+    time::Duration,
+};
 
 use serde_json::Value;
 use tokio::task::spawn_blocking;
@@ -23,7 +27,7 @@ use crate::{
         record::{self, Approved, Kind, Meta},
         stream::EndState,
     },
-    store::{Access, Opened, Sync},
+    store::{Access, Log, Opened, Sync},
     wire::Turn as Said,
 };
 
@@ -50,10 +54,13 @@ pub(in crate::engine::live) struct Keeper {
     /// Who answers.
     answering: Arc<str>,
     written: Option<Settings>,
+    /// What it was set to when it was left counts.
+    restores: bool,
 }
 
 impl Keeper {
-    pub(in crate::engine::live) fn new(opened: Opened) -> Self {
+    /// `restores`: what it was set to when it was left counts.
+    pub(in crate::engine::live) fn new(opened: Opened, restores: bool) -> Self {
         let Opened { log, path, len, next, .. } = opened;
         let (ledger, read_only) = match log {
             Access::Write(log) => (Some(Ledger::new(log)), None),
@@ -63,7 +70,12 @@ impl Keeper {
         let has_more = next > 1 || ledger.is_none();
         let base = has_more.then(|| Arc::new(Base { path: path.clone(), len, leaf: None }));
         let ground = Some(Ground { path, len });
-        Self { ledger, read_only, ground, base, ..Self::default() }
+        Self { ledger, read_only, ground, base, restores, ..Self::default() }
+    }
+
+    /// The log, as long as it is written.
+    pub(in crate::engine::live) fn log(&self) -> Option<Weak<Log>> {
+        self.ledger.as_ref().map(Ledger::log)
     }
 
     pub(super) fn writes(&self) -> bool {
@@ -101,10 +113,12 @@ impl Keeper {
 
     pub(super) fn write_settings(&mut self, settings: &Settings) {
         let Some(ledger) = &mut self.ledger else { return };
-        if self.written.as_ref() != Some(settings) {
+        // Whether it is the demo is not kept: its name tells.
+        let settings = Settings { is_demo: false, ..settings.clone() };
+        if self.written.as_ref() != Some(&settings) {
             let meta = Meta { settings: Some(settings.clone()), ..Meta::default() };
             ledger.write(Kind::Meta, meta.to_body(), Sync::Later);
-            self.written = Some(settings.clone());
+            self.written = Some(settings);
         }
     }
 
@@ -133,8 +147,12 @@ impl Actor {
         self.keeper.newest = self.talk.base();
         self.keeper.go_to(&self.talk);
         self.usage = loaded.usage;
-        if let Some(stored) = loaded.settings {
+        let restores = self.keeper.restores;
+        if let Some(stored) = loaded.settings.clone().filter(|_| restores) {
             self.restore_settings(stored);
+        } else {
+            self.keeper.written = loaded.settings;
+            self.keeper.write_settings(&self.settings);
         }
         self.publish();
     }

@@ -10,7 +10,7 @@ use std::{
     collections::VecDeque,
     fmt,
     pin::Pin,
-    sync::Arc,
+    sync::{Arc, Weak},
     task::{Context, Poll, Waker},
     time::Instant,
 };
@@ -87,6 +87,11 @@ impl Ledger {
             state,
             is_over: false,
         }
+    }
+
+    /// The log, as long as it is written.
+    pub(super) fn log(&self) -> Weak<Log> {
+        Arc::downgrade(&self.log)
     }
 
     /// Writes a record that begins a message; [`Self::spot`] says where.
