@@ -7,9 +7,13 @@ use letterpress::app::{
     cli::{self, Command},
     display,
     error::{Error, Result, report},
-    export,
+    export::{self, redact::Redaction},
+    keys,
     places::Places,
-    profile, providers, render,
+    profile,
+    providers::{self, Sources},
+    render,
+    secrecy::{self, Memory},
     sessions::{self, Named},
     shown::Letterpress,
     synth, watch,
@@ -25,7 +29,9 @@ fn main() -> ExitCode {
         Ok(invocation) => invocation,
         Err(code) => return code,
     };
+    secrecy::guard_panics();
     log(invocation.general.log);
+    secrecy::close_memory(memory(&invocation.command));
     match run(invocation.command, &invocation.general) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => report(&error),
@@ -34,23 +40,25 @@ fn main() -> ExitCode {
 
 fn run(command: Command, general: &cli::General) -> Result<()> {
     let opener = || Opener::of_settings(general.clone());
+    let sources = || Sources::of_window(general);
     match command {
         Command::Window { files } => {
             let chat = files.is_empty().then(cli::ProviderFlags::default);
             let reopen = if files.is_empty() { Reopen::Instead } else { Reopen::Nothing };
-            let keep = keep(general, reopen);
-            window(Start { files, chat, keep, opener: opener(), ..Start::default() })
+            let (keep, sources) = (keep(general, reopen), sources()?);
+            window(Start { files, chat, keep, sources, opener: opener(), ..Start::default() })
         }
         Command::Chat(cli::Chat { session, workspace, provider }) => {
             let session = session.map(|name| named(general, &name)).transpose()?;
             let (chat, keep) = (Some(provider), keep(general, Reopen::Beside));
-            let opener = opener();
-            window(Start { chat, workspace, session, keep, opener, ..Start::default() })
+            let (opener, sources) = (opener(), sources()?);
+            window(Start { chat, workspace, session, keep, sources, opener, ..Start::default() })
         }
         Command::Ask(args) => ask::run(&args, general),
-        Command::Providers => print(&providers::run()?),
+        Command::Providers => print(&providers::run(general)?),
+        Command::Keys(word) => print(&keys::run(&word, general)?),
         Command::Render(args) => say_written(&render::run(&args, &Letterpress)?),
-        Command::Export(args) => export::run(&args.into()).map(|_summary| ()),
+        Command::Export(args) => export(args, general),
         Command::Synth(args) => synth::run(args.into(), args.format),
         Command::Profile(args) => {
             let outcome = profile::run(&args, &Letterpress)?;
@@ -86,6 +94,36 @@ fn named(general: &cli::General, name: &str) -> Result<SessionId> {
     }
 }
 
+/// Commands that hold keys and open no window are closed to all other programs.
+fn memory(command: &Command) -> Memory {
+    match command {
+        Command::Ask(_) | Command::Providers | Command::Keys(_) => Memory::Closed,
+        Command::Window { .. }
+        | Command::Chat(_)
+        | Command::Render(_)
+        | Command::Export(_)
+        | Command::Synth(_)
+        | Command::Profile(_)
+        | Command::Sessions(_)
+        | Command::Search(_)
+        | Command::Watch(_) => Memory::NoImage,
+    }
+}
+
+/// Exports a transcript or a session, covered unless that is not wanted.
+fn export(words: cli::Export, general: &cli::General) -> Result<()> {
+    let places = Places::find(general);
+    let home = places.as_ref().and_then(|places| places.home.as_deref());
+    if words.unredacted {
+        say("letterpress: keys, passwords and paths are written as they are");
+    }
+    let find = |name: &str| match &places {
+        Some(places) => sessions::find_log(places, name),
+        None => Ok(None),
+    };
+    export::run(&words.into(), Redaction::usual(home), &find).map(|_summary| ())
+}
+
 /// Opens a window; where there is no display, draws what it would have shown.
 fn window(start: Start) -> Result<()> {
     if display::exists() {
@@ -116,10 +154,12 @@ fn log(level: Option<cli::LogLevel>) {
         Some(cli::LogLevel::Debug) => "debug",
         Some(cli::LogLevel::Trace) => "trace",
     };
-    // What tool servers say and are told is not for a log: it may hold anything.
+    // What tool servers say and are told is not for a log: it may hold anything. Nor is what
+    // goes between this program and the keyring.
     let quiet = if matches!(level, "off" | "error") { level } else { "warn" };
-    let filter = tracing_subscriber::EnvFilter::new(format!("{level},rmcp={quiet}"));
-    let subscriber = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr);
+    let directives = ["rmcp", "zbus", "secret_service"].map(|name| format!("{name}={quiet}"));
+    let filter = tracing_subscriber::EnvFilter::new(format!("{level},{}", directives.join(",")));
+    let subscriber = tracing_subscriber::fmt().with_env_filter(filter).with_writer(secrecy::Sink);
     // A second subscriber is refused, which cannot happen in `main`.
     let _installed = subscriber.try_init();
 }
@@ -141,5 +181,5 @@ fn print(text: &str) -> Result<()> {
 
 #[expect(clippy::print_stderr, reason = "a word to the user of the command")]
 fn say(words: &str) {
-    eprintln!("{words}");
+    eprintln!("{}", secrecy::redact(words));
 }

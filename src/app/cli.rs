@@ -9,10 +9,10 @@ use clap::{Args, Parser, Subcommand, ValueEnum, error::ErrorKind};
 
 use super::{
     error::{Error, report},
-    export::{self, Format},
+    export::{self, Format, Images},
     synth,
 };
-use crate::view::wall::Night;
+use crate::{model::ThinkingLevel, view::wall::Night};
 
 /// One call of the program.
 #[derive(Clone, Debug, PartialEq)]
@@ -37,6 +37,8 @@ pub enum Command {
     Ask(Ask),
     /// Say which providers there are.
     Providers,
+    /// Keep keys of providers.
+    Keys(KeyWord),
     /// Draw a picture of a transcript without a window.
     Render(Render),
     /// Write a transcript in another format.
@@ -93,6 +95,7 @@ pub fn parse_from(
         Some(Word::Chat(chat)) => Command::Chat(chat),
         Some(Word::Ask(ask)) => Command::Ask(ask),
         Some(Word::Providers) => Command::Providers,
+        Some(Word::Keys(keys)) => Command::Keys(keys.word),
         Some(Word::Render(render)) => Command::Render(render),
         Some(Word::Export(export)) => Command::Export(export),
         Some(Word::Synth(synth)) => Command::Synth(synth),
@@ -151,6 +154,8 @@ enum Word {
     Ask(Ask),
     /// List the providers, their keys and addresses, and which one would answer.
     Providers,
+    /// Keep keys of providers in the system's keyring, or in a file.
+    Keys(Keys),
     /// Draw a picture of a transcript without a window.
     Render(Render),
     /// Write a transcript as Markdown, HTML, JSON or text.
@@ -282,6 +287,37 @@ pub struct ProviderFlags {
     #[arg(long, value_name = "N", help_heading = "Provider",
           value_parser = clap::value_parser!(u32).range(1..))]
     pub max_tokens: Option<u32>,
+    /// How much it should think; the settings say it, and no flag.
+    #[arg(skip)]
+    pub thinking: ThinkingLevel,
+}
+
+/// `letterpress keys`.
+#[derive(Args, Clone, Debug, PartialEq, Eq)]
+pub struct Keys {
+    /// What is done with keys.
+    #[command(subcommand)]
+    pub word: KeyWord,
+}
+
+/// What is done with keys.
+#[derive(Clone, Debug, PartialEq, Eq, Subcommand)]
+pub enum KeyWord {
+    /// Keep the key of a provider; it is read from stdin and never shown.
+    Set {
+        /// The provider.
+        name: String,
+        /// Keep it in a file instead of the system's keyring, where it is stored unencrypted.
+        #[arg(long)]
+        file: bool,
+    },
+    /// Take the key of a provider out of where it is kept.
+    Rm {
+        /// The provider.
+        name: String,
+    },
+    /// Say which keys there are, and where; never the keys.
+    List,
 }
 
 /// `letterpress render`.
@@ -339,8 +375,9 @@ pub enum Expand {
 /// `letterpress export`.
 #[derive(Args, Clone, Debug, PartialEq, Eq)]
 pub struct Export {
-    /// The transcript.
-    pub file: PathBuf,
+    /// A transcript, or one of your sessions: its id, the beginning of it, or its title.
+    #[arg(value_name = "FILE|SESSION")]
+    pub subject: PathBuf,
     /// The format; otherwise by the ending of PATH, else md.
     #[arg(long, short, value_enum)]
     pub format: Option<Format>,
@@ -350,6 +387,13 @@ pub struct Export {
     /// The branch that ends in this message, instead of the active one.
     #[arg(long, value_name = "LEAF")]
     pub branch: Option<String>,
+    /// Put pictures into the export; md, html, json and jsonl can hold them.
+    #[arg(long)]
+    pub images: bool,
+    /// Write keys, passwords, headers and the paths of homes as they are, instead of
+    /// covering them.
+    #[arg(long)]
+    pub unredacted: bool,
 }
 
 /// `letterpress synth`.
@@ -368,10 +412,11 @@ pub struct Synth {
 
 impl From<Export> for export::Request {
     fn from(words: Export) -> Self {
-        let Export { file, format, output, branch } = words;
+        let Export { subject, format, output, branch, images, unredacted } = words;
         let named = || output.as_deref().and_then(Format::of_path);
         let format = format.or_else(named).unwrap_or(Format::Md);
-        Self { file, format, output, branch }
+        let images = if images { Images::Inside } else { Images::Named };
+        Self { subject, format, output, branch, images, unredacted }
     }
 }
 

@@ -2,6 +2,8 @@
 
 use std::{borrow::Cow, fmt, io, path::Path, process::ExitCode};
 
+use super::secrecy;
+
 /// Why a command could not do its work.
 ///
 /// Shown as `what happened: where`; [`report`] puts the program's name in front.
@@ -54,7 +56,7 @@ impl std::error::Error for Error {}
 /// Writes the error as its one line on stderr and says how to exit.
 #[expect(clippy::print_stderr, reason = "this is where errors meet the user of a command")]
 pub fn report(error: &Error) -> ExitCode {
-    eprintln!("letterpress: {error}");
+    eprintln!("{}", secrecy::redact(&format!("letterpress: {error}")));
     error.exit_code()
 }
 

@@ -62,3 +62,23 @@ pub(super) fn make_folder(folder: &Path) -> io::Result<()> {
     }
     builder.create(folder)
 }
+
+/// Closes a file or folder of ours to everybody else.
+///
+/// # Errors
+/// When the system refuses.
+pub(super) fn close(path: &Path) -> io::Result<()> {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt as _;
+        let about = fs::metadata(path)?;
+        let mode = about.permissions().mode() & 0o7777;
+        if mode & 0o077 != 0 {
+            let closed = if about.is_dir() { 0o700 } else { 0o600 };
+            fs::set_permissions(path, fs::Permissions::from_mode(closed))?;
+        }
+    }
+    #[cfg(not(unix))]
+    fs::metadata(path)?;
+    Ok(())
+}

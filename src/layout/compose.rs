@@ -202,21 +202,23 @@ fn user(flow: &mut Flow<'_>, parts: &[Part], around: &Surroundings, registry: &R
     if let Some(fork) = around.fork {
         flow.part(usize::from(u16::MAX));
         flow.gap(FORK_GAP);
-        flow.label(versions(fork));
+        flow.label(versions(fork, ""));
     }
 }
 
 /// The way to what stands in the same place on other branches: at the foot of a prompt, and
 /// at the head of an answer, where it stays whatever length the answers have.
-fn versions(fork: ForkPlace) -> Label {
+fn versions(fork: ForkPlace, what: &str) -> Label {
     let step = |icon, to: Option<MessageId>, is_next| Segment {
         action: to.map(|message| Action::Choose { message, is_next }),
         ..Segment::new(icon, Face::Icon, if to.is_some() { Tone::Dim } else { Tone::Line })
     };
     let ForkPlace { number, of, previous, next } = fork;
-    let words = format!("{number}/{of}");
+    // The signs lean to the left of their squares.
+    let words = format!("{number}/{of}  ");
     Label {
         right: vec![
+            Segment::new(what, Face::Caption, Tone::Faint),
             step(icon::CARET_LEFT, previous, false),
             Segment::new(words.as_str(), Face::Caption, Tone::Dim),
             step(icon::CARET_RIGHT, next, true),
@@ -236,7 +238,7 @@ fn assistant(
     let grouped = grouped_from(parts, around.group);
     if let Some(fork) = around.fork.filter(|_| !matches!(around.group, Group::Follows { .. })) {
         flow.gap(FORK_GAP);
-        flow.label(versions(fork));
+        flow.label(versions(fork, "answer"));
         flow.gap(FORK_GAP);
     }
     for (i, part) in parts.iter().enumerate().take(grouped) {

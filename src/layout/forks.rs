@@ -26,10 +26,13 @@ pub struct ForkPlace {
 
 impl Forks {
     /// Takes the forks as they are now, by rising ids.
-    pub fn set(&mut self, list: &Arc<[Fork]>) {
-        if !Arc::ptr_eq(&self.list, list) && self.list != *list {
+    pub fn set(&mut self, list: Option<&Arc<[Fork]>>) {
+        let is_same = list.map_or(self.list.is_empty(), |list| {
+            Arc::ptr_eq(&self.list, list) || self.list == *list
+        });
+        if !is_same {
             self.version += 1;
-            self.list = Arc::clone(list);
+            self.list = list.map(Arc::clone).unwrap_or_default();
         }
     }
 

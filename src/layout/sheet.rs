@@ -22,7 +22,7 @@ use crate::{
         epoch::{Canary, Epoch},
         flow::Resume,
         folds::Folds,
-        forks::Forks,
+        forks::{ForkPlace, Forks},
         heights::{CHUNK, Fenwick, Heights},
         highlight::Highlighter,
         registry::Registry,
@@ -132,8 +132,6 @@ pub struct Page<'a, 'f> {
     pub registry: &'a Registry,
     /// What is open.
     pub folds: &'a Folds,
-    /// What has others beside it.
-    pub forks: &'a Forks,
     /// Width of the column in points.
     pub width: f32,
     /// Height of the viewport in points.
@@ -198,6 +196,8 @@ pub struct Sheet {
     spare: f64,
     pending_scroll: f64,
     heights: Heights,
+    /// What has others beside it.
+    pub(super) forks: Forks,
     /// The messages of the first row and of the last one when heights were estimated.
     ends: (MessageId, MessageId),
     composed: FxHashMap<MessageId, Composed>,
@@ -252,6 +252,7 @@ impl Sheet {
             spare: 0.0,
             pending_scroll: 0.0,
             heights: Heights::default(),
+            forks: Forks::default(),
             ends: (MessageId::default(), MessageId::default()),
             composed: FxHashMap::default(),
             cache: SlugCache::new(cache_bytes),
@@ -328,6 +329,12 @@ impl Sheet {
     /// The measure of the epoch.
     fn measure_now(&self) -> Measure {
         self.measure(self.epoch.width_pts as f32)
+    }
+
+    /// Where a message stands among others that stand in its place on other branches.
+    #[must_use]
+    pub fn fork(&self, message: MessageId) -> Option<ForkPlace> {
+        self.forks.of(message)
     }
 
     /// The reader's place.
@@ -408,11 +415,13 @@ impl Sheet {
         (self.recoloured, self.more) = (false, false);
         self.cache.begin_frame();
         self.source_version = source.poll();
+        self.forks.set(source.forks());
         let scale = self.begin_epoch(source, page);
         if source.is_empty() {
             return Visible { at_end: true, frame: self.frame, ..Visible::default() };
         }
-        self.arrive(source);
+        // A fraction of the place before says nothing of the one that was awaited.
+        let scale = if self.arrive(source) { None } else { scale };
         let mut walk = Walk { sheet: self, source, page };
         let at = walk.start(scale);
         let visible = walk.show(at);
@@ -421,11 +430,11 @@ impl Sheet {
     }
 
     /// Goes to the awaited place if its message has come.
-    fn arrive(&mut self, source: &dyn Source) {
+    fn arrive(&mut self, source: &dyn Source) -> bool {
         let has_come = |anchor: &mut Anchor| source.index_of(anchor.message).is_some();
-        if let Some(anchor) = self.awaited.take_if(has_come) {
-            self.anchor = anchor;
-        }
+        let arrived = self.awaited.take_if(has_come);
+        self.anchor = arrived.unwrap_or(self.anchor);
+        arrived.is_some()
     }
 
     /// The text between two places, as it reads on the page, over rows that are loaded.

@@ -7,6 +7,7 @@ use super::{
     id::MessageId,
     message::{Message, Part, Role},
     reading::Reading,
+    snapshot::Fork,
     tool::{LowStakes, ToolState},
 };
 
@@ -145,6 +146,11 @@ pub trait Source {
         let mut census = Census::default();
         rows.for_each(|row| census.add(&Census::of(&self.row(row))));
         census
+    }
+    /// Where the rows part from other branches that can be gone to, by rising ids; none
+    /// where nobody can. They are those of the rows that the last [`Source::poll`] took in.
+    fn forks(&self) -> Option<&Arc<[Fork]>> {
+        None
     }
     /// How far indexing is.
     fn progress(&self) -> Progress;

@@ -22,6 +22,7 @@ mod clock;
 mod copy;
 pub mod disk;
 mod draft;
+mod exposure;
 mod fit;
 mod id;
 mod live;
@@ -33,6 +34,7 @@ mod replay;
 mod scan;
 mod sweep;
 mod trash;
+mod whole;
 mod writer;
 
 use std::{
@@ -54,6 +56,7 @@ pub use log::{Appended, Copied, Log, LogState, Saved, Sync};
 pub use open::{Access, Found, OpenError, Opened};
 pub use replay::{Entry, Line, Replay, replay};
 pub use trash::TRASH_MS;
+pub use whole::{Whole, Written};
 
 use disk::make_folders;
 

@@ -133,7 +133,7 @@ pub(super) fn create(store: &Store, id: SessionId, meta: Value, now_ms: i64) -> 
 /// Writes a log of one record.
 fn write_first(store: &Store, path: &Path, meta: Value) -> io::Result<()> {
     let disk = store.disk();
-    let folder = path.parent().unwrap_or(Path::new("."));
+    let folder = disk::folder_of(path);
     let mut kept = Ok(());
     let body = fit(meta, &mut |bytes| {
         let name = super::blobs::name(bytes);

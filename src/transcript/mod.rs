@@ -173,8 +173,11 @@ impl Transcript {
     }
 
     fn around_leaf(&self, id: MessageId, window_bytes: u64, leaf: Leaf) -> Option<Index> {
+        if self.format != Format::Letterpress || id.0 >= self.len {
+            return None;
+        }
         let mut window = window_bytes.max(1);
-        while self.format == Format::Letterpress && id.0 < self.len {
+        loop {
             let start = match id.0 <= window / 2 {
                 true => 0,
                 false => open::tail_start(&self.file, id.0.saturating_add(1), window / 2),
@@ -189,7 +192,6 @@ impl Transcript {
             }
             window = window.saturating_mul(4);
         }
-        None
     }
 
     /// Bytes read from the file so far, through whichever handle of it.

@@ -14,7 +14,7 @@ mod status;
 mod tools;
 mod widgets;
 
-use std::{sync::Arc, time::Instant};
+use std::{collections::BTreeSet, ops::Bound, sync::Arc, time::Instant};
 
 use egui::{
     Button, CornerRadius, Frame, Id, KeyboardShortcut, Margin, Modifiers, RichText, ScrollArea,
@@ -61,6 +61,10 @@ pub enum Wish {
         /// The next one.
         is_next: bool,
     },
+    /// Put this into the clipboard, without what is secret in it.
+    Copy(String),
+    /// Tell this to models in all new conversations, too.
+    KeepSystem(Arc<str>),
 }
 
 /// The text being written and what goes with it.
@@ -134,7 +138,7 @@ impl Composer {
             self.notes_ui(ui, palette);
             self.text_ui(ui, snapshot, &mut wishes);
             ui.add_space(4.0);
-            ui.horizontal(|ui| self.buttons_ui(ui, snapshot, choices, palette, &mut wishes));
+            self.buttons_ui(ui, snapshot, choices, palette, &mut wishes);
         });
         wishes
     }
@@ -158,6 +162,26 @@ impl Composer {
         }
         self.text.push('\n');
         self.focus();
+    }
+
+    /// Models with a star.
+    #[must_use]
+    pub fn favourites(&self) -> &BTreeSet<Choice> {
+        &self.picker.favourites
+    }
+
+    /// Gives models their stars.
+    pub fn set_favourites(&mut self, favourites: BTreeSet<Choice>) {
+        self.picker.favourites = favourites;
+    }
+
+    /// The model with a star that comes after this one; none when no other has one.
+    #[must_use]
+    pub fn favourite_after(&self, now: &Choice) -> Option<Choice> {
+        let favourites = &self.picker.favourites;
+        let after = (Bound::Excluded(now), Bound::Unbounded);
+        let next = favourites.range::<Choice, _>(after).next().or_else(|| favourites.first());
+        next.filter(|next| *next != now).cloned()
     }
 
     /// Words as a draft of their own, beside what is being written.
@@ -266,9 +290,11 @@ impl Composer {
             .desired_rows(1)
             .desired_width(f32::INFINITY)
             .return_key(Some(KeyboardShortcut::new(newline, egui::Key::Enter)));
+        // A panel that grows with what it holds offers no height by itself.
         let scroll = ScrollArea::vertical()
             .id_salt("text")
             .max_height(HEIGHT_MAX)
+            .min_scrolled_height(HEIGHT_MAX)
             .auto_shrink([false, true]);
         let response = scroll.show(ui, |ui| ui.add(edit)).inner;
         self.text_id = Some(response.id);

@@ -1,6 +1,6 @@
 //! Wheel and keyboard of the transcript.
 
-use egui::{Event, Key, Modifiers, Response, Ui};
+use egui::{Event, Key, Modifiers, Popup, Response, Ui};
 
 use crate::{
     layout::{Jump, Openness},
@@ -23,8 +23,9 @@ pub(crate) fn scroll(view: &mut TranscriptView, ui: &Ui, ground: &Response, sour
         }
     }
     let copy = ui.input(|input| input.events.iter().any(|event| matches!(event, Event::Copy)));
-    // A dialog has the keys while it is open.
-    if ui.ctx().memory(|memory| memory.top_modal_layer().is_some()) {
+    // A dialog has the keys while it is open, and so has a menu.
+    if ui.ctx().memory(|memory| memory.top_modal_layer().is_some()) || Popup::is_any_open(ui.ctx())
+    {
         return;
     }
     toggle_minimap(view, ui);

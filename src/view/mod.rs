@@ -21,6 +21,7 @@ pub mod rich;
 mod selection;
 pub mod servers;
 pub mod sessions;
+pub mod settings;
 mod still;
 pub mod theme;
 mod transcript;

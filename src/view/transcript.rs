@@ -1,13 +1,17 @@
 //! The transcript: one conversation, of any size, in any egui program.
 
-use std::{collections::HashMap, sync::Arc, time::Duration};
+use std::{
+    collections::{BTreeSet, HashMap},
+    sync::Arc,
+    time::Duration,
+};
 
 use egui::{Id, Pos2, Rect, Sense, Ui, pos2};
 
 use crate::{
     layout::{
-        Action, Anchor, Fold, Folds, Forks, Jump, Openness, Page, Palette, Place, Placed, Registry,
-        Sheet, SlugId, Strip, Toward, Visible, highlight::Highlighter, spec::SlugKey,
+        Action, Anchor, Fold, Folds, Jump, Openness, Page, Palette, Place, Placed, Registry, Sheet,
+        SlugId, Strip, Toward, Visible, highlight::Highlighter, spec::SlugKey,
     },
     model::{MessageId, Source},
     perf::{self, Reason},
@@ -34,6 +38,8 @@ pub const COLUMN_MAX: f32 = 760.0;
 const MARGIN: f32 = 28.0;
 /// Characters of a selection that are looked for.
 const SELECTED_MAX: usize = 200;
+/// Messages of a selection that are looked at.
+const SELECTED_ROWS_MAX: usize = 20_000;
 /// How long a copy button says that it copied, in seconds.
 const COPIED_SECS: f64 = 1.5;
 
@@ -127,7 +133,6 @@ pub struct TranscriptView {
     pub(crate) sheet: Sheet,
     pub(crate) retained: Retained,
     pub(crate) folds: Folds,
-    pub(crate) forks: Forks,
     pub(crate) messages: Messages,
     pub(crate) highlights: Highlighter,
     pub(crate) images: Images,
@@ -192,7 +197,6 @@ impl TranscriptView {
             sheet: Sheet::default(),
             retained: Retained::default(),
             folds: Folds::default(),
-            forks: Forks::default(),
             messages: Messages::default(),
             highlights: Highlighter::new(governor::waker(ctx, Reason::Colours)),
             images: Images::new(governor::waker(ctx, Reason::Picture)),
@@ -430,7 +434,7 @@ impl TranscriptView {
         height: f32,
         body: impl FnOnce(&mut Sheet, &mut Page<'_, '_>) -> R,
     ) -> R {
-        let Self { sheet, palette, highlights, registry, folds, forks, .. } = self;
+        let Self { sheet, palette, highlights, registry, folds, .. } = self;
         ui.ctx().fonts_mut(|fonts| {
             let mut page = Page {
                 fonts,
@@ -438,7 +442,6 @@ impl TranscriptView {
                 highlights,
                 registry,
                 folds,
-                forks,
                 width: self.width,
                 height,
                 pixels_per_point: ui.pixels_per_point(),
@@ -557,6 +560,15 @@ impl TranscriptView {
             sheet.text_between(source, page, range, first.place(), last.place())
         });
         ui.ctx().copy_text(clean(&text));
+    }
+
+    /// The messages that the selection touches, at most so many that a person can mean.
+    #[must_use]
+    pub fn selected_messages(&self, source: &dyn Source) -> BTreeSet<MessageId> {
+        // A mere click selects nothing.
+        let selection = self.selection.as_ref().filter(|it| it.tail != it.head);
+        let rows = selection.and_then(|selection| selection.rows(source));
+        rows.into_iter().flatten().take(SELECTED_ROWS_MAX).map(|row| source.row(row).id).collect()
     }
 
     /// What is selected within messages that are loaded.

@@ -8,7 +8,9 @@ use letterpress::{
     app::{
         ask::{self, Desk, Kept},
         cli::{self, Ask, Command, ProviderFlags},
-        providers::{self, Choice, Reason},
+        keys::Keys,
+        providers::{self, Choice, Reason, Sources},
+        settings::Live,
     },
     engine::live::{Config, Engine, Provider},
     model::{Draft, Ticket, stream::Wire},
@@ -179,16 +181,20 @@ fn nothing(_: &str) -> Option<String> {
     None
 }
 
-fn choose(line: &str, variable: providers::Variable) -> Result<Choice, String> {
+fn sources(variable: fn(&str) -> Option<String>) -> Sources {
+    Sources::new(Arc::new(variable), Keys::default(), Live::default())
+}
+
+fn choose(line: &str, variable: fn(&str) -> Option<String>) -> Result<Choice, String> {
     let engine = Engine::start(Config::new(|| 0)).unwrap();
     let flags = args(line).provider;
-    let chosen = engine.block_on(providers::choose(&engine.http(), &flags, variable));
+    let chosen = engine.block_on(providers::choose(&engine.http(), &flags, &sources(variable)));
     chosen.map_err(|error| error.to_string())
 }
 
 #[test]
 fn a_named_provider_is_taken_or_says_what_it_lacks() {
-    let keys: providers::Variable = |name| match name {
+    let keys: fn(&str) -> Option<String> = |name| match name {
         "ANTHROPIC_API_KEY" => Some("sk-secret".into()),
         _ => None,
     };
@@ -221,7 +227,7 @@ fn an_address_is_enough() {
 
 #[test]
 fn the_first_key_counts() {
-    let keys: providers::Variable = |name| match name {
+    let keys: fn(&str) -> Option<String> = |name| match name {
         "GROQ_API_KEY" | "MISTRAL_API_KEY" => Some("k".into()),
         _ => None,
     };
@@ -231,7 +237,7 @@ fn the_first_key_counts() {
 
 #[test]
 fn the_table_names_variables_and_shows_no_key() {
-    let keys: providers::Variable = |name| match name {
+    let keys: fn(&str) -> Option<String> = |name| match name {
         "OPENAI_API_KEY" => Some("sk-secret".into()),
         "ANTHROPIC_BASE_URL" => Some("https://me:hidden@proxy.example/anthropic?key=hidden".into()),
         // A port of this machine where nobody answers.
@@ -240,8 +246,8 @@ fn the_table_names_variables_and_shows_no_key() {
     };
     let engine = Engine::start(Config::new(|| 0)).unwrap();
     let begun = letterpress::perf::now();
-    let table =
-        engine.block_on(providers::describe(&Http::new(&HttpConfig::default()).unwrap(), keys));
+    let table = engine
+        .block_on(providers::describe(&Http::new(&HttpConfig::default()).unwrap(), &sources(keys)));
     assert!(begun.elapsed().as_secs_f64() < 3.0, "{:?}", begun.elapsed());
     assert!(!table.contains("secret") && !table.contains("hidden"), "{table}");
     assert!(table.contains("OPENAI_API_KEY is set") && table.contains("GROQ_API_KEY is not set"));

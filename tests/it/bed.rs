@@ -8,7 +8,7 @@ use egui::{
 };
 use letterpress::{
     engine::prepare,
-    layout::{Folds, Forks, Page, Palette, Registry, Sheet, Visible, highlight::Highlighter},
+    layout::{Folds, Page, Palette, Registry, Sheet, Visible, highlight::Highlighter},
     model::{
         MemorySource, Message, MessageId, Part, Progress, Role, RowInfo, Source, SourceLine, Text,
     },
@@ -21,7 +21,6 @@ pub(crate) struct Bed {
     highlights: Highlighter,
     pub(crate) registry: Registry,
     pub(crate) folds: Folds,
-    pub(crate) forks: Forks,
     pub(crate) sheet: Sheet,
     pub(crate) width: f32,
     pub(crate) height: f32,
@@ -36,7 +35,6 @@ impl Bed {
             highlights: Highlighter::new(Arc::new(|| {})),
             registry: Registry::default(),
             folds: Folds::default(),
-            forks: Forks::default(),
             sheet: Sheet::default(),
             width: 700.0,
             height: 800.0,
@@ -54,7 +52,6 @@ impl Bed {
             highlights: &self.highlights,
             registry: &self.registry,
             folds: &self.folds,
-            forks: &self.forks,
             width: self.width,
             height: self.height,
             pixels_per_point: self.scale,

@@ -10,6 +10,8 @@ mod gpu;
 mod layout;
 #[path = "../../benches/open.rs"]
 mod open;
+#[path = "../../benches/sessions.rs"]
+mod sessions;
 #[path = "../../benches/stream.rs"]
 mod stream;
 
@@ -76,4 +78,14 @@ fn an_index_takes_few_bytes_a_message() {
     let of = |what| count(&rows, "1000 messages, all indexed", what);
     assert!(of("rows") > 400 && of("index bytes") < 100 * 1000, "{rows:?}");
     assert!(count(&rows, "1000 messages, newest", "bytes") > 500_000);
+}
+
+#[test]
+fn sessions_are_listed_read_and_searched() {
+    let rows = rows!(sessions::table(sessions::measure::Extent::Quick));
+    assert_eq!(count(&rows, "50 sessions, first list", "messages"), 200);
+    assert!(count(&rows, "20 sessions, index built", "messages") > 200);
+    assert_eq!(count(&rows, "find a common word", "hits"), 50);
+    assert_eq!(count(&rows, "find what is nowhere", "hits"), 0);
+    assert!(count(&rows, "find two characters", "hits") > 10);
 }

@@ -17,13 +17,13 @@ use letterpress::{
 
 use crate::live::server::{self, Act, Server};
 
-fn harness(pace: Pace) -> Harness<'static, Window> {
+pub(crate) fn harness(pace: Pace) -> Harness<'static, Window> {
     let demo = ProviderFlags { provider: Some("demo".to_owned()), ..ProviderFlags::default() };
     window(demo, pace)
 }
 
 /// A window whose conversation is answered by a server.
-fn served(server: &Server) -> Harness<'static, Window> {
+pub(crate) fn served(server: &Server) -> Harness<'static, Window> {
     let flags = ProviderFlags {
         provider: Some("openai".to_owned()),
         base_url: Some(format!("{}/v1", server.base)),
@@ -48,7 +48,11 @@ fn window(flags: ProviderFlags, pace: Pace) -> Harness<'static, Window> {
 }
 
 /// Runs frames until something holds; fails after a while.
-fn until(harness: &mut Harness<'static, Window>, what: &str, holds: impl Fn(&Window) -> bool) {
+pub(crate) fn until(
+    harness: &mut Harness<'static, Window>,
+    what: &str,
+    holds: impl Fn(&Window) -> bool,
+) {
     let limit = perf::now() + Duration::from_secs(60);
     while !holds(harness.state()) {
         assert!(perf::now() < limit, "never: {what}");
@@ -58,15 +62,15 @@ fn until(harness: &mut Harness<'static, Window>, what: &str, holds: impl Fn(&Win
     harness.run_steps(2);
 }
 
-fn phase(window: &Window) -> Phase {
+pub(crate) fn phase(window: &Window) -> Phase {
     window.snapshot().map(|snapshot| snapshot.phase).unwrap_or_default()
 }
 
-fn has_ended(window: &Window) -> bool {
+pub(crate) fn has_ended(window: &Window) -> bool {
     window.snapshot().is_some_and(|snapshot| snapshot.end.is_some()) && phase(window) == Phase::Idle
 }
 
-fn ask(harness: &mut Harness<'static, Window>, words: &str) {
+pub(crate) fn ask(harness: &mut Harness<'static, Window>, words: &str) {
     let composer = || Role::MultilineTextInput;
     harness.get_by_role(composer()).focus();
     harness.run_steps(2);
@@ -76,12 +80,12 @@ fn ask(harness: &mut Harness<'static, Window>, words: &str) {
     harness.run_steps(1);
 }
 
-fn composed(harness: &Harness<'static, Window>) -> String {
+pub(crate) fn composed(harness: &Harness<'static, Window>) -> String {
     harness.get_by_role(Role::MultilineTextInput).value().unwrap_or_default()
 }
 
 /// All prose of the last message.
-fn last_words(window: &Window) -> String {
+pub(crate) fn last_words(window: &Window) -> String {
     let Some(snapshot) = window.snapshot() else { return String::new() };
     let texts = snapshot.messages().next_back().map(|message| {
         let texts = message.parts.iter().filter_map(|part| match part {

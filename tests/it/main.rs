@@ -15,14 +15,24 @@ mod markup;
 mod secrets;
 mod tabs;
 
+// The settings, the keys that are kept, and that none of them gets out.
+mod canary;
+mod redactor;
+mod secrets_at_rest;
+mod settings;
+
 // Files: transcripts, the thread that reads them, other formats, made-up histories.
 mod activity;
 mod export;
 mod follow;
+mod import;
 mod reader;
 mod record;
 mod synth;
 mod transcripts;
+
+// Sessions of our own on the disk: kills, crashes, faults, damage.
+mod store;
 
 // Live: providers, the presenter, turns, servers that nobody here wrote.
 mod foreign;
@@ -49,7 +59,9 @@ mod tool_calls;
 
 // The view: look, pictures, links, the windows.
 mod approval;
+mod branches;
 mod chat;
+mod exporting;
 mod find;
 mod governor;
 mod hud;
@@ -59,6 +71,7 @@ mod link_gate;
 mod minimap;
 mod reference;
 mod retained;
+#[expect(clippy::unwrap_used, reason = "a test may stop at its own data")]
 mod session_window;
 mod theme;
 mod wall;

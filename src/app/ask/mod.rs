@@ -21,7 +21,8 @@ use self::{json::Json, plain::Plain, told::Told, unattended::Unattended};
 use super::{
     cli::{Ask, General, Tools},
     error::{Error, Result},
-    providers::{self, Choice, Reason},
+    providers::{self, Choice, Reason, Sources},
+    secrecy,
     toolbox::{self, Toolkit},
 };
 use crate::{
@@ -49,9 +50,10 @@ pub fn run(args: &Ask, general: &General) -> Result<()> {
     let draft = draft(args)?;
     let kept = Kept::find(args, general)?;
     let engine = providers::engine()?;
-    let flags = kept.flags(&args.provider);
-    let choice =
-        engine.block_on(providers::choose(&engine.http(), &flags, providers::environment))?;
+    let sources = Sources::of_user(general)?;
+    say_flaws(&sources);
+    let args = &Ask { provider: sources.fill(&kept.flags(&args.provider)), ..args.clone() };
+    let choice = engine.block_on(providers::choose(&engine.http(), &args.provider, &sources))?;
     if choice.reason == Reason::NothingFound {
         say(
             "letterpress: no key and no local server was found, so a recorded demo answers; see `letterpress providers`",
@@ -72,6 +74,13 @@ pub fn run(args: &Ask, general: &General) -> Result<()> {
         engine.block_on(servers::part(servers));
     }
     answered
+}
+
+/// What of the settings is not used.
+fn say_flaws(sources: &Sources) {
+    let now = sources.live().now();
+    now.trouble.iter().for_each(|words| say(&format!("letterpress: {words}")));
+    now.settings.flaws.iter().for_each(|flaw| say(&format!("letterpress: {flaw}")));
 }
 
 /// The tools that the command line wants.
@@ -339,5 +348,5 @@ fn say_phase(phase: Phase) {
 
 #[expect(clippy::print_stderr, reason = "words to the user of the command")]
 fn say(words: &str) {
-    eprintln!("{words}");
+    eprintln!("{}", secrecy::redact(words));
 }

@@ -7,7 +7,14 @@ use crate::{
     },
 };
 
-use super::visible::one_line;
+use super::{Images, sheet::Head, visible::one_line};
+
+/// What was exported: `pi · ~/garden.jsonl`.
+pub(super) fn source_words(head: &Head<'_>) -> String {
+    let place = (!head.path.is_empty()).then(|| one_line(head.path));
+    let excerpt = head.is_excerpt.then(|| "excerpt".to_owned());
+    [head.format.to_owned()].into_iter().chain(place).chain(excerpt).collect::<Vec<_>>().join(" · ")
+}
 
 /// Who spoke, when, and which model: `Assistant · 2026-05-01 10:00 UTC · m-1`.
 pub(super) fn heading(message: &Message) -> String {
@@ -37,6 +44,20 @@ pub(super) fn image_words(image: &Image) -> String {
         ImageData::Address(address) => format!("{kind}{size}, at {}", one_line(address)),
         ImageData::Unusable(problem) => format!("{kind}{size}: {}", one_line(problem)),
     }
+}
+
+/// The media type that a picture's first bytes prove, and its bytes: if pictures are wanted
+/// and it is of a kind that browsers only draw.
+pub(super) fn drawn(image: &Image, images: Images) -> Option<(&'static str, &[u8])> {
+    let ImageData::Bytes(bytes) = &image.data else { return None };
+    let kind = match &**bytes {
+        [0x89, b'P', b'N', b'G', ..] => "image/png",
+        [0xff, 0xd8, 0xff, ..] => "image/jpeg",
+        [b'G', b'I', b'F', b'8', ..] => "image/gif",
+        [b'R', b'I', b'F', b'F', _, _, _, _, b'W', b'E', b'B', b'P', ..] => "image/webp",
+        _ => return None,
+    };
+    (images == Images::Inside).then_some((kind, &**bytes))
 }
 
 /// How a call ended: `done`, and how long it took when that is known.

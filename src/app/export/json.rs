@@ -2,18 +2,31 @@
 
 use std::io::{self, Write};
 
-use super::{Head, Sheet, wire};
+use super::{
+    Images,
+    sheet::{Head, Sheet},
+    wire,
+};
 use crate::model::{Message, Warning};
 
 /// One JSON object. The messages are streamed, so its size knows no bound.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Json {
     begun: bool,
+    images: Images,
+}
+
+impl Json {
+    pub(super) fn new(images: Images) -> Self {
+        Self { begun: false, images }
+    }
 }
 
 /// One message a line.
 #[derive(Debug)]
-pub(super) struct JsonLines;
+pub(super) struct JsonLines {
+    pub(super) images: Images,
+}
 
 impl Sheet for Json {
     fn begin(&mut self, head: &Head<'_>, out: &mut dyn Write) -> io::Result<()> {
@@ -24,6 +37,9 @@ impl Sheet for Json {
         serde_json::to_writer(&mut *out, &head.title)?;
         out.write_all(b",\"branches\":")?;
         serde_json::to_writer(&mut *out, head.branches)?;
+        if head.is_excerpt {
+            out.write_all(b",\"excerpt\":true")?;
+        }
         out.write_all(b",\"messages\":[")
     }
 
@@ -31,7 +47,7 @@ impl Sheet for Json {
         let separator: &[u8] = if self.begun { b",\n" } else { b"\n" };
         self.begun = true;
         out.write_all(separator)?;
-        serde_json::to_writer(out, &wire::Message::from(message))?;
+        serde_json::to_writer(out, &wire::Message::new(message, self.images))?;
         Ok(())
     }
 
@@ -49,7 +65,7 @@ impl Sheet for JsonLines {
     }
 
     fn message(&mut self, message: &Message, out: &mut dyn Write) -> io::Result<()> {
-        serde_json::to_writer(&mut *out, &wire::Message::from(message))?;
+        serde_json::to_writer(&mut *out, &wire::Message::new(message, self.images))?;
         out.write_all(b"\n")
     }
 

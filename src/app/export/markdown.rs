@@ -2,27 +2,36 @@
 
 use std::io::{self, Write};
 
+use base64::{display::Base64Display, engine::general_purpose::STANDARD};
+
 use super::{
-    Head, Sheet, fence,
-    heading::{call_words, heading, image_words, notice_words, omitted_words, raw_words},
+    Images, fence,
+    heading::{call_words, drawn, heading, image_words, notice_words, omitted_words, raw_words},
+    sheet::{Head, Sheet},
     visible::{one_line, output_text, visible},
 };
-use crate::model::{Message, Notice, Part, Raw, Thinking, ToolCall, ToolResult, Warning};
+use crate::model::{Image, Message, Notice, Part, Raw, Thinking, ToolCall, ToolResult, Warning};
 
 /// Markdown that stays readable: what one message leaves open cannot swallow the next.
 #[derive(Debug)]
-pub(super) struct Markdown;
+pub(super) struct Markdown {
+    pub(super) images: Images,
+}
 
 impl Sheet for Markdown {
     fn begin(&mut self, head: &Head<'_>, out: &mut dyn Write) -> io::Result<()> {
         let title = head.title.map_or_else(|| "Conversation".to_owned(), one_line);
-        writeln!(out, "# {title}\n\n{} · {}", head.format, fence::span(&one_line(head.path)))
+        write!(out, "# {title}\n\n{}", head.format)?;
+        if !head.path.is_empty() {
+            write!(out, " · {}", fence::span(&one_line(head.path)))?;
+        }
+        writeln!(out, "{}", if head.is_excerpt { " · excerpt" } else { "" })
     }
 
     fn message(&mut self, message: &Message, out: &mut dyn Write) -> io::Result<()> {
         writeln!(out, "\n## {}", heading(message))?;
         for part in message.parts.iter().filter(|part| part.is_visible()) {
-            write_part(part, out)?;
+            write_part(part, self.images, out)?;
         }
         match &message.error {
             Some(error) => quote(&format!("**Error:** {}", visible(error)), out),
@@ -42,13 +51,13 @@ impl Sheet for Markdown {
     }
 }
 
-fn write_part(part: &Part, out: &mut dyn Write) -> io::Result<()> {
+fn write_part(part: &Part, images: Images, out: &mut dyn Write) -> io::Result<()> {
     match part {
         Part::Text(text) => prose(&text.source, out),
         Part::Thinking(thinking) => write_thinking(thinking, out),
-        Part::Image(image) => writeln!(out, "\n*{}*", image_words(image)),
-        Part::ToolCall(call) => write_call(call, out),
-        Part::ToolResult(result) => write_result(result, out),
+        Part::Image(image) => write_image(image, images, out),
+        Part::ToolCall(call) => write_call(call, images, out),
+        Part::ToolResult(result) => write_result(result, images, out),
         Part::Notice(notice) => write_notice(notice, out),
         Part::Raw(raw) => write_raw(raw, out),
     }
@@ -74,17 +83,17 @@ fn write_notice(notice: &Notice, out: &mut dyn Write) -> io::Result<()> {
     quote(&format!("**{}:** {}", notice_words(notice), visible(&notice.text.source)), out)
 }
 
-fn write_call(call: &ToolCall, out: &mut dyn Write) -> io::Result<()> {
+fn write_call(call: &ToolCall, images: Images, out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "\n### {} · {}", fence::span(&one_line(&call.name)), call_words(call))?;
     let arguments = serde_json::to_string_pretty(&call.arguments)?;
     fenced("json", &arguments, out)?;
     match &call.result {
-        Some(result) => write_result(result, out),
+        Some(result) => write_result(result, images, out),
         None => Ok(()),
     }
 }
 
-fn write_result(result: &ToolResult, out: &mut dyn Write) -> io::Result<()> {
+fn write_result(result: &ToolResult, images: Images, out: &mut dyn Write) -> io::Result<()> {
     let text = output_text(&result.output);
     if !text.is_empty() {
         fenced("text", &text, out)?;
@@ -92,10 +101,16 @@ fn write_result(result: &ToolResult, out: &mut dyn Write) -> io::Result<()> {
     if result.output.omitted > 0 {
         writeln!(out, "\n*{}*", omitted_words(result.output.omitted))?;
     }
-    for image in &result.images {
-        writeln!(out, "\n*{}*", image_words(image))?;
-    }
-    Ok(())
+    result.images.iter().try_for_each(|image| write_image(image, images, out))
+}
+
+/// A picture in words, or inside the text if it is wanted and of a kind that is only drawn.
+fn write_image(image: &Image, images: Images, out: &mut dyn Write) -> io::Result<()> {
+    let words = image_words(image);
+    let Some((kind, bytes)) = drawn(image, images) else { return writeln!(out, "\n*{words}*") };
+    let words = words.replace(['[', ']', '\\', '`', '<', '*', '_', '!'], " ");
+    let data = Base64Display::new(bytes, &STANDARD);
+    writeln!(out, "\n![{words}](data:{kind};base64,{data})")
 }
 
 fn write_raw(raw: &Raw, out: &mut dyn Write) -> io::Result<()> {

@@ -1,50 +1,77 @@
-//! Transcripts in other formats, written message by message: the memory it takes does not
+//! Conversations in other formats, written message by message: the memory it takes does not
 //! know how long the conversation is.
+//!
+//! Secrets, homes, headers and pictures stay out unless they are asked for.
 
 mod fence;
 mod heading;
 mod html;
+mod job;
 mod json;
 mod markdown;
 mod output;
-mod progress;
+pub(super) mod progress;
+pub mod redact;
+mod sheet;
+pub(super) mod subject;
 mod text;
 pub(super) mod visible;
+mod warnings;
 pub(super) mod wire;
 
 use std::{
     collections::BTreeSet,
-    io::{self, Write},
+    io,
     path::{Path, PathBuf},
+    sync::Arc,
 };
 
 use clap::ValueEnum;
 
-use self::{output::Output, progress::Line};
-use super::error::{Error, Result};
-use crate::{
-    engine,
-    model::{Message, Progress, SourceLine, Warning},
-    transcript::{self, Index, Transcript},
+pub use self::{
+    job::{Destination, Done, Job, start},
+    subject::{Held, Subject},
 };
+use self::{output::Output, progress::Line, redact::Redaction, subject::Matter};
+use super::error::Result;
+use crate::model::MessageId;
 
-/// What to write.
+/// What `letterpress export` is asked for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Request {
-    /// The transcript.
-    pub file: PathBuf,
+    /// A transcript, or else a session: its id, a beginning of it that no other has, or its
+    /// title.
+    pub subject: PathBuf,
     /// The format.
     pub format: Format,
     /// Where it goes, whole or not at all; stdout when there is none.
     pub output: Option<PathBuf>,
     /// The id of the leaf whose branch is written instead of the active one.
     pub branch: Option<String>,
+    /// Whether pictures go along.
+    pub images: Images,
+    /// Whether secrets and homes are written as they are.
+    pub unredacted: bool,
+}
+
+/// How a conversation is written.
+#[derive(Clone, Debug)]
+pub struct Order {
+    /// The format.
+    pub format: Format,
+    /// The only messages that are written; all when there is none.
+    pub only: Option<BTreeSet<MessageId>>,
+    /// Whether pictures go along.
+    pub images: Images,
+    /// What is covered; none writes everything as it is.
+    pub redaction: Option<Arc<Redaction>>,
 }
 
 /// The formats that can be written.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, ValueEnum)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, ValueEnum)]
 pub enum Format {
     /// Markdown.
+    #[default]
     Md,
     /// One page without scripts.
     Html,
@@ -54,6 +81,16 @@ pub enum Format {
     Jsonl,
     /// Plain text.
     Txt,
+}
+
+/// Whether pictures go along.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Images {
+    /// They are named.
+    #[default]
+    Named,
+    /// They are inside, in the formats that can hold them.
+    Inside,
 }
 
 /// What was written.
@@ -66,6 +103,9 @@ pub struct Summary {
 }
 
 impl Format {
+    /// All of them.
+    pub const ALL: [Self; 5] = [Self::Md, Self::Html, Self::Json, Self::Jsonl, Self::Txt];
+
     /// The format that a file's ending names.
     #[must_use]
     pub fn of_path(path: &Path) -> Option<Self> {
@@ -80,53 +120,54 @@ impl Format {
         }
     }
 
-    fn sheet(self) -> Box<dyn Sheet> {
+    /// The usual ending of its files.
+    #[must_use]
+    pub fn ending(self) -> &'static str {
         match self {
-            Self::Md => Box::new(markdown::Markdown),
-            Self::Html => Box::new(html::Html),
-            Self::Json => Box::<json::Json>::default(),
-            Self::Jsonl => Box::new(json::JsonLines),
-            Self::Txt => Box::new(text::PlainText),
+            Self::Md => "md",
+            Self::Html => "html",
+            Self::Json => "json",
+            Self::Jsonl => "jsonl",
+            Self::Txt => "txt",
         }
     }
 
-    /// What is done to a message before it is written: only a page needs its blocks.
-    fn finish(self) -> fn(Message) -> Message {
+    /// What people call it.
+    #[must_use]
+    pub fn name(self) -> &'static str {
         match self {
-            Self::Html => engine::prepare,
-            Self::Md | Self::Json | Self::Jsonl | Self::Txt => |message| message,
+            Self::Md => "Markdown",
+            Self::Html => "HTML page",
+            Self::Json => "JSON",
+            Self::Jsonl => "JSON Lines",
+            Self::Txt => "Plain text",
         }
     }
 }
 
-/// A format being written.
-trait Sheet {
-    fn begin(&mut self, head: &Head<'_>, out: &mut dyn Write) -> io::Result<()>;
-    fn message(&mut self, message: &Message, out: &mut dyn Write) -> io::Result<()>;
-    fn end(&mut self, warnings: &[Warning], out: &mut dyn Write) -> io::Result<()>;
-}
+/// Finds the log of a session by what the user calls it; none when no session is called so.
+///
+/// # Errors
+/// When several are, or the sessions cannot be read.
+pub type FindSession<'a> = &'a dyn Fn(&str) -> Result<Option<PathBuf>>;
 
-/// What stands above the messages.
-struct Head<'a> {
-    format: &'a str,
-    path: &'a str,
-    title: Option<&'a str>,
-    branches: &'a [&'a str],
-}
-
-/// Carries out `letterpress export`.
+/// Carries out `letterpress export`. What is covered is up to `redaction`, unless the
+/// request wants nothing covered.
 ///
 /// A reader that closes stdout early has had enough, which is no failure.
 ///
 /// # Errors
-/// When the transcript cannot be read, has no such branch, or the output cannot be written.
-pub fn run(request: &Request) -> Result<Summary> {
-    let transcript = open(&request.file)?;
+/// When there is no such transcript or session, it cannot be read, has no such branch, or
+/// the output cannot be written.
+pub fn run(request: &Request, redaction: Redaction, find: FindSession<'_>) -> Result<Summary> {
+    let file = resolve(&request.subject, find)?;
+    let redaction = (!request.unredacted).then(|| Arc::new(redaction));
+    let order = Order { format: request.format, only: None, images: request.images, redaction };
     let mut line = Line::new();
-    let index = index(&transcript, &mut line);
-    let index = branch(&transcript, index, request)?;
-    let mut out = Output::create(request)?;
-    let written = write(&transcript, &index, request.format, out.writer(), &mut line);
+    let subject = Subject::File(file.clone());
+    let matter = Matter::open(subject, request.branch.as_deref(), &mut line)?;
+    let mut out = Output::create(request.output.as_deref(), Some(&file))?;
+    let written = sheet::write(&matter, &order, out.writer(), &mut line);
     line.clear();
     match written {
         Ok(summary) => out.finish().map(|()| summary),
@@ -135,104 +176,31 @@ pub fn run(request: &Request) -> Result<Summary> {
     }
 }
 
-fn open(path: &Path) -> Result<Transcript> {
-    // The reader's error already names the path.
-    transcript::open(path).map_err(|error| Error::failed(error.to_string(), ""))
-}
-
-fn index(transcript: &Transcript, line: &mut Line) -> Index {
-    let mut indexer = transcript.indexer();
-    while let Progress::Indexing { done, total } = indexer.step(transcript, INDEX_STEP_BYTES) {
-        line.show("reading", done, total);
-    }
-    indexer.finish()
-}
-
-const INDEX_STEP_BYTES: usize = 8 * 1024 * 1024;
-
-fn branch(transcript: &Transcript, index: Index, request: &Request) -> Result<Index> {
-    let Some(leaf) = &request.branch else { return Ok(index) };
-    match index.on_branch(leaf) {
-        Some(other) => Ok(other),
-        None if ends_in(transcript, &index, leaf) => Ok(index),
-        None => {
-            let place = format!("{leaf} in {}", request.file.display());
-            Err(Error::failed("there is no branch that ends in this message", place))
-        }
+/// A path comes first, then a session. What is neither is missing as a path.
+fn resolve(subject: &Path, find: FindSession<'_>) -> Result<PathBuf> {
+    let named = subject.to_str().filter(|_| !subject.exists());
+    match named.map(find).transpose()?.flatten() {
+        Some(log) => Ok(log),
+        None => Ok(subject.to_owned()),
     }
 }
 
-/// True when the active path ends in this message, which is no other branch then.
-fn ends_in(transcript: &Transcript, index: &Index, leaf: &str) -> bool {
-    let last = index.len().checked_sub(1);
-    last.is_some_and(|row| *engine::read_message(transcript, index, row, |m| m).0.key == *leaf)
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::app::error::Error;
 
-/// Writes all messages of an index in order.
-fn write(
-    transcript: &Transcript,
-    index: &Index,
-    format: Format,
-    out: &mut dyn Write,
-    line: &mut Line,
-) -> io::Result<Summary> {
-    let mut sheet = format.sheet();
-    let (path, title) = (transcript.path().to_string_lossy(), index.title());
-    let branches: Vec<&str> = index.branches().iter().map(|branch| &*branch.id).collect();
-    let head = Head {
-        format: transcript.format().name(),
-        path: &path,
-        title: title.as_deref(),
-        branches: &branches,
-    };
-    sheet.begin(&head, out)?;
-    let mut warnings = Warnings::of(index);
-    let rows = index.len();
-    for row in 0..rows {
-        let (message, met) = engine::read_message(transcript, index, row, format.finish());
-        warnings.extend(met);
-        sheet.message(&message, out)?;
-        line.show("writing", row as u64 + 1, rows as u64);
-    }
-    let warnings = warnings.into_list();
-    sheet.end(&warnings, out)?;
-    out.flush()?;
-    Ok(Summary { messages: rows as u64, warnings: warnings.len() as u64 })
-}
-
-/// What was met, by line, each once. The index and the reader of a message may both meet
-/// the same thing.
-struct Warnings {
-    met: BTreeSet<(u64, String)>,
-    left_out: u64,
-}
-
-const WARNINGS_MAX: usize = 10_000;
-
-impl Warnings {
-    fn of(index: &Index) -> Self {
-        let mut warnings = Self { met: BTreeSet::new(), left_out: 0 };
-        warnings.extend(index.warnings().iter().cloned());
-        warnings
-    }
-
-    fn extend(&mut self, more: impl IntoIterator<Item = Warning>) {
-        for Warning { line, message } in more {
-            let warning = (line.0, message);
-            if self.met.len() < WARNINGS_MAX || self.met.contains(&warning) {
-                self.met.insert(warning);
-            } else {
-                self.left_out += 1;
-            }
-        }
-    }
-
-    fn into_list(self) -> Vec<Warning> {
-        let note = (self.left_out > 0).then(|| Warning {
-            line: SourceLine(0),
-            message: format!("{} further warnings are left out", self.left_out),
-        });
-        let met = self.met.into_iter();
-        met.map(|(line, message)| Warning { line: SourceLine(line), message }).chain(note).collect()
+    #[test]
+    fn a_path_comes_before_a_session() {
+        let here = Path::new(env!("CARGO_MANIFEST_DIR"));
+        let log = || Ok(Some(PathBuf::from("log.jsonl")));
+        assert_eq!(resolve(here, &|_| log()).expect("a path"), here);
+        assert_eq!(
+            resolve(Path::new("beds"), &|_| log()).expect("a session"),
+            Path::new("log.jsonl")
+        );
+        assert_eq!(resolve(Path::new("beds"), &|_| Ok(None)).expect("itself"), Path::new("beds"));
+        let several = |_: &str| Err(Error::failed("several sessions are called so", "beds"));
+        assert!(resolve(Path::new("beds"), &several).is_err());
     }
 }

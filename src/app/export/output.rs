@@ -6,7 +6,6 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use super::Request;
 use crate::app::error::{Error, Result};
 
 /// An open output.
@@ -27,13 +26,13 @@ pub(super) struct Draft {
 const BUFFER_BYTES: usize = 256 * 1024;
 
 impl Output {
-    /// Opens what the request names.
-    pub(super) fn create(request: &Request) -> Result<Self> {
-        let Some(target) = &request.output else {
+    /// Opens the file that is named, which must not be the source; else stdout.
+    pub(super) fn create(target: Option<&Path>, source: Option<&Path>) -> Result<Self> {
+        let Some(target) = target else {
             let stdout = io::stdout().lock();
             return Ok(Self::Stdout(BufWriter::with_capacity(BUFFER_BYTES, stdout)));
         };
-        if is_same_file(target, &request.file) {
+        if source.is_some_and(|source| is_same_file(target, source)) {
             let place = target.display().to_string();
             return Err(Error::failed("the output is the transcript itself", place));
         }
@@ -46,7 +45,7 @@ impl Output {
                 let file = File::options().write(true).open(target);
                 let file = file.map_err(|error| Error::io("cannot write", &error, target))?;
                 let writer = BufWriter::with_capacity(BUFFER_BYTES, file);
-                Ok(Self::Stream(writer, target.clone()))
+                Ok(Self::Stream(writer, target.to_owned()))
             }
             Ok(_) | Err(_) => Draft::create(target).map(Self::File),
         }

@@ -3,8 +3,10 @@
 use std::io::{self, Write};
 
 use super::{
-    Head, Sheet,
-    heading::{call_words, heading, image_words, notice_words, omitted_words, raw_words},
+    heading::{
+        call_words, heading, image_words, notice_words, omitted_words, raw_words, source_words,
+    },
+    sheet::{Head, Sheet},
     visible::{one_line, output_text, visible},
 };
 use crate::model::{Message, Part, ToolCall, ToolResult, Warning};
@@ -18,7 +20,7 @@ impl Sheet for PlainText {
         if let Some(title) = head.title {
             writeln!(out, "{}", one_line(title))?;
         }
-        writeln!(out, "{} · {}", head.format, one_line(head.path))
+        writeln!(out, "{}", source_words(head))
     }
 
     fn message(&mut self, message: &Message, out: &mut dyn Write) -> io::Result<()> {

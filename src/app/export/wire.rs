@@ -1,8 +1,11 @@
 //! The JSON that other programs rely on: the exported shape of a message, apart from the
 //! model so that neither binds the other.
 
+use base64::{display::Base64Display, engine::general_purpose::STANDARD};
 use serde::{Serialize, Serializer};
 use serde_json::Value;
+
+use super::Images;
 
 use crate::{
     app::timestamp::Iso,
@@ -52,6 +55,16 @@ impl<T: std::fmt::Display> Serialize for Text<T> {
     }
 }
 
+/// Bytes that are written in base64.
+#[derive(Debug)]
+struct Encoded<'a>(&'a [u8]);
+
+impl Serialize for Encoded<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(&Base64Display::new(self.0, &STANDARD))
+    }
+}
+
 #[derive(Debug, Serialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 enum Part<'a> {
@@ -70,6 +83,9 @@ enum Part<'a> {
         address: Option<&'a str>,
         #[serde(skip_serializing_if = "Option::is_none")]
         problem: Option<&'a str>,
+        /// In base64, where pictures are wanted.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        data: Option<Encoded<'a>>,
     },
     ToolCall {
         id: &'a str,
@@ -130,6 +146,13 @@ impl<'a> From<&'a model::Warning> for Warning<'a> {
 
 impl<'a> From<&'a model::Message> for Message<'a> {
     fn from(message: &'a model::Message) -> Self {
+        Self::new(message, Images::Named)
+    }
+}
+
+impl<'a> Message<'a> {
+    /// The exported shape of a message, with its pictures inside or only named.
+    pub(super) fn new(message: &'a model::Message, images: Images) -> Self {
         let id = match &*message.key {
             "" => Id::Place(Text(message.id)),
             key => Id::Key(key),
@@ -144,7 +167,7 @@ impl<'a> From<&'a model::Message> for Message<'a> {
             name,
             timestamp: message.timestamp_ms.map(|ms| Text(Iso(ms))),
             model: message.model.as_deref(),
-            parts: parts(message),
+            parts: parts(message, images),
             stop_reason: message.stop.as_ref().map(model::StopReason::name),
             usage: message.usage.map(Usage::from),
             orphan: message.parts.iter().find_map(Orphan::of),
@@ -171,16 +194,16 @@ impl From<model::Usage> for Usage {
 }
 
 /// The parts, and behind them the error that ended the message.
-fn parts(message: &model::Message) -> Vec<Part<'_>> {
+fn parts(message: &model::Message, images: Images) -> Vec<Part<'_>> {
     let mut parts = Vec::with_capacity(message.parts.len());
     for part in &message.parts {
         match part {
             ModelPart::Text(text) => parts.push(Part::Text { text: &text.source }),
             ModelPart::Thinking(thinking) => parts
                 .push(Part::Thinking { text: &thinking.text.source, redacted: thinking.redacted }),
-            ModelPart::Image(image) => parts.push(Part::from(image)),
-            ModelPart::ToolCall(call) => parts.push(Part::from(&**call)),
-            ModelPart::ToolResult(result) => result_parts(result, &mut parts),
+            ModelPart::Image(image) => parts.push(Part::image(image, images)),
+            ModelPart::ToolCall(call) => parts.push(Part::call(call, images)),
+            ModelPart::ToolResult(result) => result_parts(result, images, &mut parts),
             ModelPart::Notice(notice) => parts.push(Part::Notice {
                 kind: notice.kind.name(),
                 text: (&*notice.text.source).into(),
@@ -194,7 +217,7 @@ fn parts(message: &model::Message) -> Vec<Part<'_>> {
     parts
 }
 
-fn result_parts<'a>(result: &'a Outcome, parts: &mut Vec<Part<'a>>) {
+fn result_parts<'a>(result: &'a Outcome, images: Images, parts: &mut Vec<Part<'a>>) {
     if !result.output.source.is_empty() {
         parts.push(Part::Text { text: &result.output.source });
     }
@@ -202,25 +225,26 @@ fn result_parts<'a>(result: &'a Outcome, parts: &mut Vec<Part<'a>>) {
         let text = format!("{} bytes are left out of the middle", result.output.omitted);
         parts.push(Part::Notice { kind: "omitted", text: text.into() });
     }
-    parts.extend(result.images.iter().map(Part::from));
+    parts.extend(result.images.iter().map(|image| Part::image(image, images)));
 }
 
-impl<'a> From<&'a model::Image> for Part<'a> {
-    fn from(image: &'a model::Image) -> Self {
-        let (bytes, address, problem) = match &image.data {
-            ImageData::Bytes(bytes) => (bytes.len(), None, None),
-            ImageData::Address(address) => (0, Some(&**address), None),
-            ImageData::Unusable(problem) => (0, None, Some(&**problem)),
+impl<'a> Part<'a> {
+    fn image(image: &'a model::Image, images: Images) -> Self {
+        let (held, address, problem): (&[u8], _, _) = match &image.data {
+            ImageData::Bytes(bytes) => (bytes, None, None),
+            ImageData::Address(address) => (&[], Some(&**address), None),
+            ImageData::Unusable(problem) => (&[], None, Some(&**problem)),
         };
-        Self::Image { media_type: &image.media_type, bytes, address, problem }
+        let is_inside = images == Images::Inside && !held.is_empty();
+        let data = is_inside.then_some(Encoded(held));
+        let (media_type, bytes) = (&*image.media_type, held.len());
+        Self::Image { media_type, bytes, address, problem, data }
     }
-}
 
-impl<'a> From<&'a Call> for Part<'a> {
-    fn from(call: &'a Call) -> Self {
+    fn call(call: &'a Call, images: Images) -> Self {
         let result = call.result.as_ref().map(|result| {
             let mut parts = Vec::new();
-            result_parts(result, &mut parts);
+            result_parts(result, images, &mut parts);
             ToolResult { is_error: result.is_error, parts }
         });
         Self::ToolCall {

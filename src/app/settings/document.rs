@@ -71,7 +71,10 @@ pub(super) fn set(
     key: &str,
     mut value: toml_edit::Value,
 ) -> Option<()> {
-    let table = document.entry(table).or_insert_with(toml_edit::table).as_table_like_mut()?;
+    if !document.contains_key(table) {
+        add_table(document, table);
+    }
+    let table = document.get_mut(table)?.as_table_like_mut()?;
     match table.get_mut(key) {
         Some(Item::Value(before)) => {
             *value.decor_mut() = before.decor().clone();
@@ -82,6 +85,16 @@ pub(super) fn set(
         }
     }
     Some(())
+}
+
+/// Adds a table below everything that is there, also below what was said at the end.
+fn add_table(document: &mut DocumentMut, name: &str) {
+    let end = document.trailing().as_str().unwrap_or_default().to_owned();
+    let gap = if document.is_empty() && end.is_empty() { "" } else { "\n" };
+    let mut table = Table::new();
+    table.decor_mut().set_prefix(format!("{end}{gap}"));
+    document.insert(name, Item::Table(table));
+    document.set_trailing("");
 }
 
 /// Takes a value out. Comments above it stay: they go to what stands below. False when there

@@ -82,16 +82,16 @@ impl Live {
 
     /// What a file says now, for a command that soon ends.
     #[must_use]
-    pub fn once(path: PathBuf) -> Self {
-        let live = Self { path: Some(path.as_path().into()), ..Self::default() };
-        live.shared.publish(read(&path));
+    pub fn once(path: &Path) -> Self {
+        let live = Self { path: Some(path.into()), ..Self::default() };
+        live.shared.publish(read(path));
         live
     }
 
     /// Follows a file. Where the system gives no thread, it is read once.
     #[must_use]
     pub fn follow(path: PathBuf) -> Self {
-        let mut live = Self::once(path.clone());
+        let mut live = Self::once(&path);
         let (sender, changes) = sync_channel(CHANGES);
         let shared = Arc::clone(&live.shared);
         let seen = stamp(&path);

@@ -21,7 +21,7 @@
 //! system = "Be brief."
 //! max_tokens = 4096
 //! thinking = "low"          # default, off, low, medium, high
-//! tools = "ask"             # off, ask, auto
+//! tools = "ask"             # off, ask, edits, auto
 //! favourites = ["work/large", "ollama/qwen3"]
 //!
 //! [providers.work]
@@ -43,7 +43,7 @@ use std::{collections::BTreeMap, path::Path, sync::Arc};
 use egui::ThemePreference;
 
 pub use self::{
-    live::{Change, Live, Now},
+    live::{Change, Live, Now, Waker},
     named::{Named, WIRES},
     table::{Kind, Setting, Spec, TABLE},
     value::Value,
@@ -217,6 +217,7 @@ impl Settings {
     pub fn tools(&self) -> ToolUse {
         match self.word(Setting::Tools) {
             "off" => ToolUse::Off,
+            "edits" => ToolUse::Edits,
             "auto" => ToolUse::Auto,
             _ => ToolUse::Ask,
         }
@@ -249,6 +250,7 @@ impl Settings {
             Value::Count(count) if count > 0 => Some(count),
             _ => None,
         });
+        filled.thinking = self.thinking();
         filled
     }
 }

@@ -186,8 +186,12 @@ impl Named {
 
     /// Variables of the environment that hold secrets of it.
     pub fn variables(&self) -> impl Iterator<Item = &str> {
-        let headers = self.headers.values().filter_map(|text| Some(variable(text)?.1));
-        self.key_variable.as_deref().into_iter().chain(headers)
+        self.key_variable.as_deref().into_iter().chain(self.header_variables())
+    }
+
+    /// Variables of the environment that stand in headers.
+    pub fn header_variables(&self) -> impl Iterator<Item = &str> {
+        self.headers.values().filter_map(|text| Some(variable(text)?.1))
     }
 
     /// The provider that is known by the same name.

@@ -197,6 +197,7 @@ pub const TABLE: &[Spec] = &[
         kind: Kind::Word(&[
             ("off", "Nothing"),
             ("ask", "Look around, and ask for the rest"),
+            ("edits", "Change files within the folder, too"),
             ("auto", "All within the folder"),
         ]),
         default: "ask",

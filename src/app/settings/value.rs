@@ -101,6 +101,22 @@ impl Value {
         models.map(|models| Self::Models(models.into())).ok_or_else(wrong)
     }
 
+    /// A word or a text, if the setting may be that.
+    #[must_use]
+    pub fn of_words(spec: &Spec, words: &str) -> Option<Self> {
+        Self::read(spec.kind, &words.into()).ok()
+    }
+
+    /// A number, if the setting may be that.
+    #[must_use]
+    pub fn of_number(spec: &Spec, number: f64) -> Option<Self> {
+        let number = match spec.kind {
+            Kind::Count { .. } => serde_json::Value::from(number.round().max(0.0) as u64),
+            _ => number.into(),
+        };
+        Self::read(spec.kind, &number).ok()
+    }
+
     /// As it stands in the file.
     pub(super) fn written(&self) -> toml_edit::Value {
         match self {

@@ -17,7 +17,8 @@ use egui::{Align2, Context, FontId, Frame, Margin, Panel, Ui};
 use crate::{
     app::{
         cli::ProviderFlags,
-        providers::{self, Choice},
+        providers::{self, Choice, Sources},
+        secrecy,
         window::{
             Surroundings,
             announce::Announcer,
@@ -55,6 +56,8 @@ enum Found {
     Answerer(Box<Choice>),
     /// Models that can be chosen.
     Models(Vec<composer::Choice>),
+    /// Nobody answers, though somebody was named: why.
+    Trouble(String),
     /// A folder for the tools to work in, or why it cannot be one.
     Workspace(Box<Result<Opened, String>>),
     /// The session of a conversation that begins, or why there is none.
@@ -71,8 +74,7 @@ pub(super) struct Chat {
     choices: Vec<composer::Choice>,
     found: Receiver<Found>,
     sender: SyncSender<Found>,
-    wants_files: bool,
-    wants_folder: bool,
+    wants: Wants,
     card: ApprovalCard,
     /// Stands for the tools of the workspace, once there is one.
     switch: Switch,
@@ -80,6 +82,10 @@ pub(super) struct Chat {
     notice: Option<String>,
     /// How many other conversations have a question.
     others: usize,
+    /// What the tools of a folder may do, once there is one.
+    tools: ToolUse,
+    /// What models are to be told in all new conversations.
+    kept_system: Option<Arc<str>>,
     announcer: Announcer,
     lodging: Lodging,
     store: Option<Store>,
@@ -88,22 +94,35 @@ pub(super) struct Chat {
     written: Option<Written>,
     /// What the catalog was told of last: messages, whether one is arriving.
     told: Option<(usize, bool)>,
-    /// A session is to be made.
-    wants_session: bool,
-    /// A copy of what could not be saved is to be written.
-    wants_copy: bool,
-    /// The last answer broke off when the program ended.
-    is_interrupted: bool,
-    /// Its session says who answers.
-    keeps_answerer: bool,
-    /// Something was said in it since it was opened.
-    was_used: bool,
+    past: Past,
     /// What is shown until its rows are there.
     before: Option<FileSource>,
     /// Where it is to be shown.
     goal: Option<Goal>,
     /// What it is called, once its session is listed.
     named: Option<Arc<str>>,
+}
+
+/// What the window around it is to do.
+#[derive(Debug, Default)]
+struct Wants {
+    /// Let the user choose files to attach.
+    files: bool,
+    /// Let him choose a folder for the tools.
+    folder: bool,
+    /// Let him say where a copy of what could not be saved is to be written.
+    copy: bool,
+}
+
+/// How it came here.
+#[derive(Debug, Default)]
+struct Past {
+    /// The last answer broke off when the program ended.
+    is_interrupted: bool,
+    /// Its session says who answers.
+    keeps_answerer: bool,
+    /// Something was said in it since it was opened.
+    was_used: bool,
 }
 
 impl Chat {
@@ -138,10 +157,10 @@ impl Chat {
         let home = Home::Session(id.clone());
         let mut written = Written::new(&store, home, &mut chat.composer);
         written.restore(&mut chat.composer, draft);
-        (chat.view, chat.goal, chat.is_interrupted) = (view, goal, is_interrupted);
+        (chat.view, chat.goal) = (view, goal);
+        chat.past = Past { is_interrupted, keeps_answerer: true, was_used: false };
         (chat.store, chat.catalog) = (Some(store), Some(catalog));
         (chat.written, chat.lodging) = (Some(written), Lodging::Kept(id));
-        chat.keeps_answerer = true;
         chat
     }
 
@@ -152,6 +171,7 @@ impl Chat {
         flags: &ProviderFlags,
         opened: Option<store::Opened>,
     ) -> Self {
+        let flags = &around.sources.fill(flags);
         let mut demo = Choice::demo(providers::Reason::NothingFound);
         demo.provider = Provider::Demo(around.pace);
         engine.set_provider(Arc::clone(&demo.name), demo.provider.clone());
@@ -164,7 +184,7 @@ impl Chat {
         };
         around.announcer.follow(engine, session.watch());
         let (sender, found) = sync_channel(4);
-        look_around(ctx, engine, flags.clone(), sender.clone());
+        look_around(ctx, engine, around.sources.clone(), Some(flags.clone()), sender.clone());
         Self {
             source: session.source(),
             session,
@@ -174,27 +194,60 @@ impl Chat {
             choices: vec![composer::Choice { provider: demo.name, model: demo.model }],
             found,
             sender,
-            wants_files: false,
-            wants_folder: false,
+            wants: Wants::default(),
             card: ApprovalCard::default(),
             switch,
             opened: None,
             notice: None,
             others: 0,
+            tools: around.sources.settings().tools(),
+            kept_system: None,
             announcer: around.announcer.clone(),
             lodging: Lodging::Nowhere,
             store: None,
             catalog: None,
             written: None,
             told: None,
-            wants_session: false,
-            wants_copy: false,
-            is_interrupted: false,
-            keeps_answerer: false,
-            was_used: false,
+            past: Past::default(),
             before: None,
             goal: None,
             named: None,
+        }
+    }
+
+    /// What models are to be told in all new conversations, once it was said.
+    pub(super) fn take_kept_system(&mut self) -> Option<Arc<str>> {
+        self.kept_system.take()
+    }
+
+    /// Finds out anew which models can be chosen, after keys or providers have changed.
+    pub(super) fn look_again(&self, ctx: &Context, engine: &Arc<Engine>, sources: &Sources) {
+        look_around(ctx, engine, sources.clone(), None, self.sender.clone());
+    }
+
+    /// Where the user writes.
+    pub(super) fn composer(&self) -> &Composer {
+        &self.composer
+    }
+
+    /// The same, to be set up.
+    pub(super) fn composer_mut(&mut self) -> &mut Composer {
+        &mut self.composer
+    }
+
+    /// Lets the next of the models with a star answer from now on.
+    pub(super) fn next_favourite(&mut self) {
+        let settings = &self.source.snapshot().settings;
+        let (provider, model) = (Arc::clone(&settings.provider), Arc::clone(&settings.model));
+        match self.composer.favourite_after(&composer::Choice { provider, model }) {
+            Some(composer::Choice { provider, model }) => {
+                self.carry_out(Wish::Tell(Command::SetModel { provider, model }));
+            }
+            None => {
+                let words =
+                    "Give models a star in the list below; Ctrl Shift M goes through those.";
+                self.notice = Some(words.to_owned());
+            }
         }
     }
 
@@ -247,7 +300,7 @@ impl Chat {
 
     /// True once a folder for the tools was asked for.
     pub(super) fn take_wants_folder(&mut self) -> bool {
-        std::mem::take(&mut self.wants_folder)
+        std::mem::take(&mut self.wants.folder)
     }
 
     /// What its session is called; until that is known, the first words that were said.
@@ -273,6 +326,11 @@ impl Chat {
 
     pub(super) fn shown(&self) -> &TranscriptView {
         &self.view
+    }
+
+    /// What was said, as it is shown.
+    pub(super) fn source(&self) -> &SessionSource {
+        &self.source
     }
 
     /// Says something, as if it were typed; the reader stays where he is.
@@ -307,12 +365,12 @@ impl Chat {
 
     /// True once something was said in it since it was opened.
     pub(super) fn was_used(&self) -> bool {
-        self.was_used
+        self.past.was_used
     }
 
     /// Notes what its session is called.
-    pub(super) fn set_name(&mut self, named: Option<Arc<str>>) {
-        self.named = named;
+    pub(super) fn set_name(&mut self, named: Arc<str>) {
+        self.named = Some(named);
     }
 
     /// Goes to a message, once it is known.
@@ -358,7 +416,7 @@ impl Chat {
 
     /// True once the composer's attach button was pressed.
     pub(super) fn take_wants_files(&mut self) -> bool {
-        std::mem::take(&mut self.wants_files)
+        std::mem::take(&mut self.wants.files)
     }
 
     pub(super) fn attach(&mut self, attachments: Vec<Attachment>) {
@@ -410,7 +468,10 @@ impl Chat {
         };
         let wishes = panel.show(ui, |ui| ui.horizontal(column).inner.inner).inner;
         for wish in wishes {
-            self.carry_out(wish);
+            match wish {
+                Wish::Copy(words) => ui.copy_text(secrecy::redact(&words).into_owned()),
+                wish => self.carry_out(wish),
+            }
         }
         self.follow(ui.ctx(), engine, &snapshot);
         if snapshot.is_empty() && snapshot.base.is_none() {
@@ -445,7 +506,6 @@ impl Chat {
                 Hands::Talking
             }
         };
-        self.view.set_forks(&snapshot.forks);
         self.view.mark_edited(self.composer.edited());
     }
 
@@ -519,10 +579,12 @@ impl Chat {
 
     fn carry_out(&mut self, wish: Wish) {
         match wish {
-            Wish::Workspace => self.wants_folder = true,
-            Wish::Attach => self.wants_files = true,
+            Wish::Workspace => self.wants.folder = true,
+            Wish::Attach => self.wants.files = true,
+            Wish::Copy(_) => {}
+            Wish::KeepSystem(words) => self.kept_system = Some(words),
             Wish::Tell(command) => {
-                self.was_used |= said(&command).is_some();
+                self.past.was_used |= said(&command).is_some();
                 if self.goes_to_end(&command) {
                     self.view.jump(Jump::End);
                 }
@@ -572,7 +634,7 @@ impl Chat {
                 self.switch.set(Some(Arc::clone(&opened.bench)));
                 self.opened = Some(opened);
                 let now = self.session.snapshot().settings.tools;
-                let tools = if now == ToolUse::Off { ToolUse::Ask } else { now };
+                let tools = if now == ToolUse::Off { self.tools } else { now };
                 self.carry_out(Wish::Tell(Command::SetTools(tools)));
             }
             Err(why) => self.notice = Some(why),
@@ -587,9 +649,10 @@ impl Chat {
                     self.choices.sort();
                     self.choices.dedup();
                 }
+                Found::Trouble(why) => self.notice = Some(why),
                 Found::Workspace(opened) => self.take_workspace(*opened),
                 Found::Made(made) => self.take_session(ctx, engine, *made),
-                Found::Answerer(_) if self.keeps_answerer => {}
+                Found::Answerer(_) if self.past.keeps_answerer => {}
                 Found::Answerer(choice) => {
                     engine.set_provider(Arc::clone(&choice.name), choice.provider.clone());
                     let choice = composer::Choice { provider: choice.name, model: choice.model };
@@ -648,24 +711,32 @@ fn welcome_ui(ui: &Ui, palette: &Palette) {
     }
 }
 
-/// Finds out who can answer: the named one, or the first with a key, or a server nearby.
+/// Finds out who can answer: by the flags, if nobody does yet, the named one, or the first with
+/// a key, or a server nearby. Then, who could answer instead.
 fn look_around(
     ctx: &Context,
     engine: &Arc<Engine>,
-    flags: ProviderFlags,
+    sources: Sources,
+    flags: Option<ProviderFlags>,
     sender: SyncSender<Found>,
 ) {
     let (http, wake, known) = (engine.http(), waker(ctx, Reason::Answer), Arc::downgrade(engine));
     engine.spawn(async move {
-        let chosen = providers::choose(&http, &flags, providers::environment).await;
-        if let Ok(choice) = chosen
-            && choice.reason != providers::Reason::NothingFound
-        {
-            // A window that has closed wants no answer.
-            let _closed = sender.try_send(Found::Answerer(Box::new(choice)));
-            wake();
+        if let Some(flags) = flags {
+            let found = match providers::choose(&http, &flags, &sources).await {
+                Ok(choice) if choice.reason == providers::Reason::NothingFound => None,
+                Ok(choice) => Some(Found::Answerer(Box::new(choice))),
+                Err(error) => {
+                    Some(Found::Trouble(secrecy::redact(&error.to_string()).into_owned()))
+                }
+            };
+            if let Some(found) = found {
+                // A window that has closed wants no answer.
+                let _closed = sender.try_send(found);
+                wake();
+            }
         }
-        let offers = providers::offers(&http, providers::environment).await;
+        let offers = providers::offers(&http, &sources).await;
         let mut models = Vec::new();
         if let Some(engine) = known.upgrade() {
             for (name, provider, ids) in offers {

@@ -73,12 +73,19 @@ impl Window {
         let warnings = tab.warnings();
         bar.with_layout(Layout::right_to_left(Align::Center), |ui| {
             theme_menu(ui, &self.around.announcer);
+            if icon_button(ui, icon::GEAR, "Settings (Ctrl ,)") {
+                self.toggle_settings(ui.ctx());
+            }
             let has_servers = self.servers().is_some();
             if has_servers && icon_button(ui, icon::PLUG, "Servers of tools") {
                 self.panel.toggle();
             }
             if icon_button(ui, icon::QUESTION, "Keys and help (F1)") {
                 self.dialogs.toggle_manual();
+            }
+            let exports = icon_button(ui, icon::DOWNLOAD_SIMPLE, "Export (Ctrl Shift E)");
+            if exports {
+                self.export();
             }
             let collapse =
                 icon_button(ui, icon::ARROWS_IN_LINE_VERTICAL, "Fold everything (Ctrl Shift O)");

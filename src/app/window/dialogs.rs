@@ -11,7 +11,6 @@ use std::{
 use egui::{Context, Id, RichText, Ui};
 
 use crate::{
-    app::export,
     engine::live::LogHandle,
     model::{Attachment, Image, ImageData},
     perf::Reason,
@@ -37,32 +36,6 @@ fn attachment(path: &std::path::Path) -> Option<Attachment> {
     }
     let name = path.file_name()?.to_string_lossy().as_ref().into();
     String::from_utf8(bytes).ok().map(|text| Attachment::Document { name, text: text.into() })
-}
-
-/// Asks the system where a conversation is to be written, and writes it, on a thread of its
-/// own; the ending of the name says the format. `failed` is told why it was not written.
-pub(super) fn export(log: PathBuf, title: &str, failed: impl Fn(String) + Clone + Send + 'static) {
-    let name = format!("{}.md", file_name(title));
-    let also = failed.clone();
-    let started = std::thread::Builder::new().name("export-dialog".to_owned()).spawn(move || {
-        let dialog = rfd::FileDialog::new()
-            .set_title("Export the conversation")
-            .set_file_name(name)
-            .add_filter("Markdown", &["md"])
-            .add_filter("HTML page", &["html"])
-            .add_filter("JSON", &["json"])
-            .add_filter("JSON lines", &["jsonl"])
-            .add_filter("Plain text", &["txt"]);
-        let Some(to) = dialog.save_file() else { return };
-        let format = export::Format::of_path(&to).unwrap_or(export::Format::Md);
-        let request = export::Request { file: log, format, output: Some(to), branch: None };
-        if let Err(error) = export::run(&request) {
-            failed(format!("It was not exported: {error}"));
-        }
-    });
-    if let Err(error) = started {
-        also(format!("It was not exported: {error}"));
-    }
 }
 
 /// Asks the system where a copy of a session that cannot be saved is to be written, and

@@ -5,11 +5,14 @@ mod chat;
 mod chrome;
 mod desk;
 mod dialogs;
+mod exporting;
 mod gauges;
 mod goal;
+mod importing;
 mod questions;
 mod recall;
 mod sessions;
+mod settings;
 mod stored;
 mod strip;
 mod system;
@@ -26,21 +29,25 @@ use egui::{
     CentralPanel, Context, Frame, Key, Modifiers, Panel, ThemePreference, Ui, ViewportBuilder,
 };
 
-use self::{announce::Announcer, desk::Desk, dialogs::Dialogs, questions::Badge, tab::Tab};
+use self::{
+    announce::Announcer, desk::Desk, dialogs::Dialogs, exporting::Exporting, importing::Importing,
+    questions::Badge, tab::Tab,
+};
 pub use self::{
     announce::{Notice, Post},
     desk::{Keep, Reopen},
+    exporting::SaveDialog,
     workspace::{KeepPins, Opened, Opener},
 };
 use crate::{
     app::{
         cli::ProviderFlags,
         error::{Error, Result},
-        providers,
+        providers::{self, Sources},
     },
     engine::live::Engine,
     gpu,
-    model::Snapshot,
+    model::{MessageId, Snapshot},
     store::{SessionId, catalog::Listed},
     view::{
         TranscriptView, ViewCommand, governor,
@@ -69,6 +76,8 @@ pub struct Start {
     pub opener: Opener,
     /// How the system is told that a tool waits.
     pub post: Post,
+    /// Providers, keys, and the settings.
+    pub sources: Sources,
     /// Where conversations are kept; none keeps them in memory alone.
     pub keep: Option<Keep>,
     /// A session to open, by its name.
@@ -82,6 +91,7 @@ struct Surroundings {
     announcer: Announcer,
     /// The folder that the tools of new conversations work in.
     workspace: Option<PathBuf>,
+    sources: Sources,
 }
 
 /// Opens a window, and runs until it is closed.
@@ -132,12 +142,15 @@ pub struct Window {
     tabs: Vec<Tab>,
     active: usize,
     dialogs: Dialogs,
+    exporting: Exporting,
+    importing: Importing,
     sidebar: bool,
     next_tab: u64,
     around: Surroundings,
     /// Questions that wait, as the title says it.
     badge: Badge,
     panel: ServersPanel,
+    settings: settings::Desk,
     /// None when it could not be started; reading works without it.
     engine: Option<Arc<Engine>>,
     hud: Hud,
@@ -150,7 +163,6 @@ pub struct Window {
     /// The sessions and the tabs that titles were taken over for.
     names: Option<(Arc<[Listed]>, usize, usize)>,
     had_focus: bool,
-    has_looked: bool,
     /// When the tabs were remembered last.
     remembered: Option<Instant>,
     tab_state: (usize, usize, bool),
@@ -164,17 +176,21 @@ impl Window {
     pub fn new(ctx: &Context, start: Start) -> Self {
         theme::install(ctx);
         governor::observe(ctx);
-        let Start { files, chat, pace, workspace, opener, post, keep, session } = start;
+        let Start { files, chat, pace, workspace, opener, post, sources, keep, session } = start;
         let announcer = Announcer::new(post);
+        let settings = settings::Desk::new(ctx, &sources, chat.clone().unwrap_or_default());
         let mut window = Self {
             tabs: Vec::new(),
             active: 0,
             dialogs: Dialogs::default(),
+            exporting: Exporting::default(),
+            importing: Importing::default(),
             sidebar: true,
             next_tab: 0,
-            around: Surroundings { pace, opener, announcer, workspace },
+            around: Surroundings { pace, opener, announcer, workspace, sources },
             badge: Badge::default(),
             panel: ServersPanel::default(),
+            settings,
             engine: providers::engine().ok().map(Arc::new),
             hud: Hud::default(),
             meter: gauges::Meter::default(),
@@ -183,7 +199,6 @@ impl Window {
             desk: Desk::new(ctx, keep),
             names: None,
             had_focus: true,
-            has_looked: true,
             remembered: None,
             tab_state: (0, 0, true),
             strip_tab: None,
@@ -227,7 +242,7 @@ impl Window {
     /// Providers that have a key are known before sessions are opened, which name theirs.
     fn know_providers(&self) {
         let Some(engine) = &self.engine else { return };
-        for (name, provider) in providers::keyed(providers::environment) {
+        for (name, provider) in providers::at_hand(&self.around.sources) {
             engine.set_provider(name, provider);
         }
     }
@@ -283,6 +298,26 @@ impl Window {
         }
     }
 
+    /// Asks how the conversation that is shown is to be exported.
+    pub fn export(&mut self) {
+        if let Some(offer) = self.tabs.get(self.active).and_then(Tab::offer) {
+            self.exporting.open(offer);
+        }
+    }
+
+    /// The same for some of its messages.
+    pub fn export_messages(&mut self, messages: &[MessageId]) {
+        if let Some(offer) = self.tabs.get(self.active).and_then(Tab::offer) {
+            let chosen = messages.iter().copied().collect();
+            self.exporting.open(exporting::Offer { chosen, wants_chosen: true, ..offer });
+        }
+    }
+
+    /// Has exports ask where they go in another way than by the system's dialog.
+    pub fn save_with(&mut self, dialog: SaveDialog) {
+        self.exporting.save_with(dialog);
+    }
+
     /// Lays out one frame.
     pub fn ui(&mut self, ui: &mut Ui) {
         self.dialogs.poll(ui.ctx()).into_iter().for_each(|file| self.open(ui.ctx(), file));
@@ -291,9 +326,11 @@ impl Window {
             chat.attach(attachments);
         }
         self.choose_folder(ui.ctx());
+        self.take_settings(ui.ctx());
         self.dropped(ui.ctx());
         self.keys(ui);
         self.tend(ui);
+        self.take_imported(ui.ctx());
         self.questions(ui);
         if self.sidebar {
             self.sidebar_ui(ui);
@@ -303,7 +340,10 @@ impl Window {
         });
         CentralPanel::default().frame(Frame::NONE).show(ui, |ui| self.page_ui(ui));
         self.dialogs.ui(ui);
+        self.exporting.ui(ui);
         self.servers_ui(ui);
+        self.settings_ui(ui);
+        self.keep_settings(ui.ctx());
         self.switch_ui(ui, &chrome::palette(ui));
         if self.hud.is_open() {
             self.hud_ui(ui);
@@ -323,6 +363,7 @@ impl Window {
     }
 
     fn page_ui(&mut self, ui: &mut Ui) {
+        self.continue_ui(ui);
         let Some(tab) = self.tabs.get_mut(self.active) else {
             return chrome::empty_ui(ui, &mut self.dialogs);
         };
@@ -363,7 +404,7 @@ impl Window {
                 ViewCommand::Edit { .. }
                 | ViewCommand::Regenerate { .. }
                 | ViewCommand::Choose { .. } => {}
-                ViewCommand::Export { .. } => {}
+                ViewCommand::Export { messages } => self.export_messages(&messages),
             }
         }
     }
@@ -407,6 +448,9 @@ impl Window {
         if pressed(Modifiers::COMMAND | Modifiers::SHIFT, Key::A) {
             self.next_question();
         }
+        if pressed(Modifiers::COMMAND | Modifiers::SHIFT, Key::E) {
+            self.export();
+        }
         if pressed(Modifiers::COMMAND, Key::W) {
             self.close(self.active);
         }
@@ -424,6 +468,14 @@ impl Window {
         }
         if pressed(Modifiers::COMMAND, Key::P) {
             self.dialogs.pick_file(ui.ctx());
+        }
+        if pressed(Modifiers::COMMAND | Modifiers::SHIFT, Key::M)
+            && let Some(chat) = self.tabs.get_mut(self.active).and_then(Tab::live)
+        {
+            chat.next_favourite();
+        }
+        if pressed(Modifiers::COMMAND, Key::Comma) {
+            self.toggle_settings(ui.ctx());
         }
         if pressed(Modifiers::NONE, Key::F12) {
             self.hud.toggle();
@@ -471,7 +523,9 @@ impl Window {
     /// True when nothing that changes the picture is still on its way.
     #[must_use]
     pub fn is_settled(&self) -> bool {
-        self.tabs.get(self.active).is_none_or(Tab::is_settled)
+        !self.exporting.is_busy()
+            && !self.importing.is_busy()
+            && self.tabs.get(self.active).is_none_or(Tab::is_settled)
     }
 
     fn set_theme(ctx: &Context, preference: ThemePreference) {

@@ -9,13 +9,13 @@ use super::{
     Window,
     chat::{Chat, Restored},
     desk::{Kept, Reopen},
-    dialogs,
+    exporting::Offer,
     goal::Goal,
     recall::Remembered,
     tab::Tab,
 };
 use crate::{
-    app::{cli::ProviderFlags, timestamp},
+    app::{cli::ProviderFlags, export::Subject, timestamp},
     layout::Palette,
     model::{MessageId, record::Meta},
     perf::{self, Reason},
@@ -82,7 +82,7 @@ impl Window {
             }
             ListWish::Delete(id) => self.delete(ctx, id),
             ListWish::Restore(id) => self.throw(ctx, id, false),
-            ListWish::Export(id) => self.export_session(ctx, &id),
+            ListWish::Export(id) => self.export_session(&id),
             ListWish::CopyId(id) => ctx.copy_text(id.as_str().to_owned()),
             ListWish::Search(words) => self.desk.switch.open(&words),
             ListWish::Focus(key) => {
@@ -143,7 +143,9 @@ impl Window {
         self.next_tab += 1;
         let title = self.desk.find(&id).map(|listed| listed.title);
         let mut tab = Tab::stored(ctx, &engine, &kept.store, id, goal, self.next_tab);
-        tab.set_name(title.as_ref());
+        if let Some(title) = title {
+            tab.set_name(&title);
+        }
         Some(tab)
     }
 
@@ -237,8 +239,9 @@ impl Window {
         }
         for tab in &mut self.tabs {
             let found = tab.session().and_then(|id| listed.iter().find(|one| one.id == *id));
-            let title = found.map(|one| Arc::clone(&one.title));
-            tab.set_name(title.as_ref());
+            if let Some(title) = found.map(|one| Arc::clone(&one.title)) {
+                tab.set_name(&title);
+            }
         }
         self.names = Some((listed, self.tabs.len(), self.active));
     }
@@ -246,17 +249,19 @@ impl Window {
     /// What is written is safe once the user looks elsewhere.
     fn follow_focus(&mut self, ui: &Ui) {
         let has_focus = ui.input(|input| input.focused);
-        if std::mem::replace(&mut self.had_focus, has_focus) && !has_focus {
-            self.tabs.iter().filter_map(Tab::talk).for_each(|chat| chat.flush(true));
-            self.remember_now();
-        }
-        // Other windows may have written meanwhile.
-        if has_focus && !self.has_looked {
-            if let Some(kept) = self.desk.kept() {
-                kept.catalog.refresh();
+        match (std::mem::replace(&mut self.had_focus, has_focus), has_focus) {
+            (true, false) => {
+                self.tabs.iter().filter_map(Tab::talk).for_each(|chat| chat.flush(true));
+                self.remember_now();
             }
+            // Other windows may have written meanwhile.
+            (false, true) => {
+                if let Some(kept) = self.desk.kept() {
+                    kept.catalog.refresh();
+                }
+            }
+            (true, true) | (false, false) => {}
         }
-        self.has_looked = has_focus;
     }
 
     /// Has remembered the tabs at once when they change, and places from time to time.
@@ -316,7 +321,7 @@ impl Window {
         let tabs: Vec<(usize, Remembered)> = (0..)
             .zip(recall.tabs.iter().cloned())
             .filter(|(_, tab)| match tab {
-                Remembered::Session(name) => exists(name).is_some(),
+                Remembered::Session { id, .. } => exists(id).is_some(),
                 Remembered::Draft(name) => drafts.iter().any(|(home, _)| is_named(home, name)),
                 Remembered::File(path) => path.exists(),
             })
@@ -325,9 +330,12 @@ impl Window {
         let mut active = 0;
         for (at, tab) in tabs {
             match tab {
-                Remembered::Session(name) => {
-                    let id = SessionId::new(&name);
-                    let tab = id.and_then(|id| self.stored_tab(ctx, id, None));
+                Remembered::Session { id, title } => {
+                    let id = SessionId::new(&id);
+                    let mut tab = id.and_then(|id| self.stored_tab(ctx, id, None));
+                    if let Some(tab) = &mut tab {
+                        tab.set_name(&title.into());
+                    }
                     self.tabs.extend(tab);
                 }
                 Remembered::Draft(name) => {
@@ -361,7 +369,7 @@ impl Window {
     }
 
     /// Writes something about a session into its log.
-    fn describe(&mut self, ctx: &Context, id: SessionId, meta: Meta) {
+    fn describe(&self, ctx: &Context, id: SessionId, meta: Meta) {
         let open = self.tabs.iter().find(|tab| tab.session() == Some(&id));
         let log = open.and_then(Tab::talk).and_then(Chat::log);
         if let Some(engine) = &self.engine {
@@ -383,17 +391,12 @@ impl Window {
         }
     }
 
-    /// Has a session written into a file of the user's choice.
-    fn export_session(&mut self, ctx: &Context, id: &SessionId) {
+    /// Asks how a session of the list is to be exported.
+    fn export_session(&mut self, id: &SessionId) {
         let Some(kept) = self.desk.kept() else { return };
-        let title = self.desk.find(id).map(|listed| listed.title).unwrap_or_default();
-        let (told, wake) = self.desk.teller(ctx);
-        let failed = move |why: String| {
-            // A window that has closed wants no answer.
-            told.try_send(why).ok();
-            wake();
-        };
-        dialogs::export(kept.store.log_path(id), &title, failed);
+        let subject = Subject::File(kept.store.log_path(id));
+        let title = self.desk.find(id).map(|listed| listed.title.to_string()).unwrap_or_default();
+        self.exporting.open(Offer::whole(title, subject));
     }
 
     /// True when there is a session of this name.
@@ -451,7 +454,7 @@ fn memory(tab: &Tab) -> Option<Remembered> {
         return Some(Remembered::Draft(id.as_str().to_owned()));
     }
     if let Some(id) = tab.session() {
-        return Some(Remembered::Session(id.as_str().to_owned()));
+        return Some(Remembered::Session { id: id.as_str().to_owned(), title: tab.title() });
     }
     tab.path().map(|path| Remembered::File(path.to_owned()))
 }

@@ -10,13 +10,15 @@ use egui::{Align2, Context, FontId, Ui};
 use crate::{
     app::{
         cli::ProviderFlags,
+        export::{Held, Subject},
         shown,
-        window::{Surroundings, chat::Chat, goal::Goal, stored::Stored},
+        window::{Surroundings, chat::Chat, exporting::Offer, goal::Goal, stored::Stored},
     },
     engine::{FileSource, live::Engine},
     layout::face,
-    model::{Progress, Source as _, activity::Link},
+    model::{Progress, Reading, Source, activity::Link},
     store::{SessionId, Store, catalog::Catalog},
+    transcript::Format,
     view::{Renderer, Shown, TranscriptView, ViewCommand},
 };
 
@@ -76,7 +78,7 @@ impl Tab {
             Ok(stored) => Page::Stored(Box::new(stored)),
             Err(why) => Page::Failed(why),
         };
-        Self { id, name: "Conversation".to_owned(), path: None, page, is_passing: false }
+        Self { id, name: String::new(), path: None, page, is_passing: false }
     }
 
     /// Goes on with a session that was opened.
@@ -92,7 +94,8 @@ impl Tab {
         let passing = Page::Failed(String::new());
         if let Page::Stored(stored) = std::mem::replace(&mut self.page, passing) {
             let catalog = catalog.clone();
-            let chat = Chat::resume(ctx, engine, around, catalog, (*stored, arrived));
+            let mut chat = Chat::resume(ctx, engine, around, catalog, (*stored, arrived));
+            chat.set_name(self.name.as_str().into());
             self.page = Page::Live(Box::new(chat));
         }
     }
@@ -116,14 +119,11 @@ impl Tab {
     }
 
     /// Notes what its session is called.
-    pub(super) fn set_name(&mut self, named: Option<&Arc<str>>) {
+    pub(super) fn set_name(&mut self, named: &Arc<str>) {
         match &mut self.page {
-            Page::Live(chat) => chat.set_name(named.map(Arc::clone)),
-            Page::Stored(_) => {
-                if let Some(named) = named.filter(|named| !named.is_empty()) {
-                    self.name = named.to_string();
-                }
-            }
+            _ if named.is_empty() => {}
+            Page::Live(chat) => chat.set_name(Arc::clone(named)),
+            Page::Stored(_) => self.name = named.to_string(),
             Page::Open(_) | Page::Failed(_) => {}
         }
     }
@@ -166,6 +166,8 @@ impl Tab {
         match &self.page {
             Page::Open(open) => open.0.title().map_or_else(|| self.name.clone(), |t| t.to_string()),
             Page::Live(chat) => chat.title(),
+            // What it is called may not be known yet.
+            Page::Stored(_) if self.name.is_empty() => "Conversation".to_owned(),
             Page::Stored(_) | Page::Failed(_) => self.name.clone(),
         }
     }
@@ -221,6 +223,61 @@ impl Tab {
             Page::Stored(stored) => Some(&stored.view),
             Page::Failed(_) => None,
         }
+    }
+
+    /// What can be exported of it; nothing of what cannot be shown.
+    pub(super) fn offer(&self) -> Option<Offer> {
+        let offer = |subject, source: &dyn Source, view: &TranscriptView| {
+            let chosen = view.selected_messages(source);
+            Offer { chosen, ..Offer::whole(self.title(), subject) }
+        };
+        match &self.page {
+            Page::Open(open) => {
+                let (source, view, _) = &**open;
+                if source.failure().is_some() || source.is_empty() {
+                    return None;
+                }
+                let subject = match self.path.clone() {
+                    Some(path) => Subject::File(path),
+                    None => self.held(source.reading()?, source.format()?.name()),
+                };
+                let branches = source.branches().iter().map(|b| (Arc::clone(&b.id), b.rows));
+                Some(Offer { branches: branches.collect(), ..offer(subject, source, view) })
+            }
+            Page::Live(chat) => {
+                let source = chat.source();
+                // What stands before what is in memory is in the log, and so is the rest.
+                let subject = match &chat.snapshot().base {
+                    Some(base) => Subject::File(base.path.clone()),
+                    None => {
+                        let reading = source.reading().filter(|reading| !reading.is_empty())?;
+                        self.held(reading, "letterpress")
+                    }
+                };
+                Some(offer(subject, source, chat.shown()))
+            }
+            Page::Stored(stored) => {
+                let path = stored.source.path().to_owned();
+                Some(offer(Subject::File(path), &stored.source, &stored.view))
+            }
+            Page::Failed(_) => None,
+        }
+    }
+
+    /// The program that wrote the transcript of this tab, when it is another one's file.
+    pub(super) fn foreign_format(&self) -> Option<&'static str> {
+        let Page::Open(open) = &self.page else { return None };
+        let is_there = self.path.is_some() && !open.0.is_empty() && open.0.failure().is_none();
+        open.0.format().filter(|_| is_there).map(|format| match format {
+            Format::Pi => "pi",
+            Format::ClaudeCode => "Claude Code",
+            Format::Letterpress => "Letterpress",
+        })
+    }
+
+    fn held(&self, reading: Arc<dyn Reading>, format: &'static str) -> Subject {
+        let title = Some(self.title());
+        Subject::Held(Held { reading, format, place: String::new(), title })
     }
 
     /// Bytes of each cache, by name.

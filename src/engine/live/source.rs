@@ -5,7 +5,7 @@ use std::{ops::Range, sync::Arc, time::Instant};
 use tokio::sync::watch;
 
 use crate::model::{
-    Entry, Message, MessageId, Progress, Reading, RowInfo, RowKind, Snapshot, Source,
+    Entry, Fork, Message, MessageId, Progress, Reading, RowInfo, RowKind, Snapshot, Source,
 };
 
 /// A live conversation. All of it is in memory, so nothing is ever missing; taking in what
@@ -77,6 +77,10 @@ impl Source for LiveSource {
 
     fn running_since(&self) -> Option<Instant> {
         self.shown.running_since
+    }
+
+    fn forks(&self) -> Option<&Arc<[Fork]>> {
+        Some(&self.shown.forks)
     }
 
     fn progress(&self) -> Progress {

@@ -241,7 +241,11 @@ impl Mailbox {
 
     /// Asks to show another part of the log; a later one replaces it.
     pub(super) fn rebase(&self, base: Arc<Base>) {
-        self.state.lock().rebase = Some(base);
+        let mut state = self.state.lock();
+        state.rebase = Some(base);
+        // Of what was to be shown before nothing is said any more.
+        state.failure = None;
+        drop(state);
         self.asked.notify_one();
     }
 

@@ -191,6 +191,7 @@ impl FileSource {
     /// and are not read again.
     pub fn rebase(&mut self, base: &Arc<Base>) {
         self.path.clone_from(&base.path);
+        self.failure = None;
         self.mailbox.rebase(Arc::clone(base));
     }
 
@@ -343,6 +344,15 @@ impl FileSource {
     pub fn wait_complete(&mut self, timeout: Duration) -> bool {
         self.wait_until(timeout, |source| {
             source.progress == Progress::Complete || source.failure.is_some()
+        })
+    }
+
+    /// Waits until the rows are those of a part of the log, all of them, or it could not be
+    /// opened. False when the time is up first. For commands without a window.
+    pub fn wait_base(&mut self, base: &Arc<Base>, timeout: Duration) -> bool {
+        self.wait_until(timeout, |source| {
+            let is_shown = source.base() == Some(base) && source.progress == Progress::Complete;
+            is_shown || source.failure.is_some()
         })
     }
 

@@ -246,6 +246,10 @@ impl Source for SessionSource {
         census
     }
 
+    fn forks(&self) -> Option<&Arc<[Fork]>> {
+        Some(&self.shown.forks)
+    }
+
     fn progress(&self) -> Progress {
         self.base().map_or(Progress::Complete, Source::progress)
     }

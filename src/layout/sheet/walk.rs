@@ -352,7 +352,7 @@ impl Walk<'_, '_, '_> {
     fn compose(&mut self, row: usize) {
         let id = self.source.row(row).id;
         // Both only grow, so their sum tells a change of either.
-        let choices = self.page.folds.version() + self.page.forks.version();
+        let choices = self.page.folds.version() + self.sheet.forks.version();
         let now = (self.sheet.source_version, choices, self.page.registry.version());
         let frame = self.sheet.frame;
         if let Some(composed) = self.sheet.composed.get_mut(&id) {
@@ -431,7 +431,7 @@ impl Walk<'_, '_, '_> {
             above,
             turn_ends: next >= self.source.len() || kind(next) != RowKind::Assistant,
             group: self.group(row),
-            fork: self.page.forks.of(self.source.row(row).id),
+            fork: self.sheet.forks.of(self.source.row(row).id),
         }
     }
 

@@ -2,6 +2,7 @@
 
 use std::{
     fs,
+    io::Write as _,
     path::{Path, PathBuf},
     sync::Arc,
     time::Duration,
@@ -26,6 +27,8 @@ const ATTRIBUTES: &str = "* -text -eol -ident -filter -working-tree-encoding\n";
 /// Settings that run nothing and change no file. Those of the user and of the system are not
 /// read.
 const SETTINGS: &[&str] = &[
+    // Whatever the umask: what was in the workspace is for its owner alone.
+    "core.sharedRepository=0600",
     "core.hooksPath=/dev/null",
     "core.attributesFile=/dev/null",
     "core.fsmonitor=false",
@@ -106,8 +109,10 @@ impl Git {
             self.job(&words, &[]).await.and_then(ended_well)?;
         }
         let info = self.repository.join("info");
-        fs::create_dir_all(&info).map_err(failed)?;
-        fs::write(info.join("attributes"), ATTRIBUTES).map_err(failed)
+        make_private(&info).map_err(failed)?;
+        let mut options = private();
+        let file = options.create(true).write(true).truncate(true).open(info.join("attributes"));
+        file.and_then(|mut file| file.write_all(ATTRIBUTES.as_bytes())).map_err(failed)
     }
 
     /// Runs git; gives what it wrote.
@@ -169,6 +174,15 @@ fn ended_well((exit, out, complaint): Answer) -> Checked<Vec<u8>> {
             Err(CheckpointError::Failed(line.to_owned()))
         }
     }
+}
+
+/// How a file is opened that is its owner's alone once it is made.
+pub(super) fn private() -> fs::OpenOptions {
+    #[cfg_attr(not(unix), expect(unused_mut, reason = "other systems inherit it from the folder"))]
+    let mut options = fs::File::options();
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    options
 }
 
 /// Makes a folder that is its owner's alone.

@@ -204,7 +204,7 @@ impl Checkpoints {
         let failed = |error: std::io::Error| CheckpointError::Failed(error.to_string());
         self.git.prepare().await?;
         let path = self.git.repository().join("letterpress.lock");
-        let file = fs::File::options().append(true).create(true).open(path).map_err(failed)?;
+        let file = git::private().append(true).create(true).open(path).map_err(failed)?;
         for _ in 0..PATIENCE.as_millis() / GLANCE.as_millis() {
             match file.try_lock() {
                 Ok(()) => {

@@ -19,8 +19,30 @@ use crate::{
 const QUEUES: &str = "Said when this turn is over";
 const STEERS: &str = "Said between two replies of this turn, as soon as one is through";
 
+/// Height of the row, in points.
+const HEIGHT: f32 = 28.0;
+
 impl Composer {
     pub(super) fn buttons_ui(
+        &mut self,
+        ui: &mut Ui,
+        snapshot: &Snapshot,
+        choices: &[Choice],
+        palette: &Palette,
+        wishes: &mut Vec<Wish>,
+    ) {
+        ui.with_layout(Layout::right_to_left(Align::Min), |ui| {
+            self.actions_ui(ui, snapshot, palette, wishes);
+            let rest = Layout::left_to_right(Align::Center).with_main_wrap(true);
+            ui.with_layout(rest, |ui| {
+                ui.set_min_height(HEIGHT);
+                self.choices_ui(ui, snapshot, choices, palette, wishes);
+            });
+        });
+    }
+
+    /// What goes with a message, and who answers it.
+    fn choices_ui(
         &mut self,
         ui: &mut Ui,
         snapshot: &Snapshot,
@@ -39,10 +61,10 @@ impl Composer {
         thinking_ui(ui, snapshot, palette, wishes);
         tools::tools_ui(ui, snapshot, palette, wishes);
         self.system_ui(ui, snapshot, palette, wishes);
-        self.keys_ui(ui, palette);
-        ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
-            self.actions_ui(ui, snapshot, palette, wishes);
-        });
+        // While a turn goes on there are two ways, whose keys their buttons tell.
+        if !snapshot.phase.is_busy() {
+            self.keys_ui(ui, palette);
+        }
     }
 
     /// What is done with what was written, from the right. Stop keeps its place while a
@@ -138,11 +160,18 @@ impl Composer {
             ui.set_width(420.0);
             ui.label("What the model is told about its task");
             ui.add(TextEdit::multiline(text).desired_rows(5).desired_width(f32::INFINITY));
-            if ui.button("Use this").clicked() {
-                let system = (!text.trim().is_empty()).then(|| Arc::from(text.trim()));
-                wishes.push(Wish::Tell(Command::SetSystem(system)));
-                ui.close();
-            }
+            ui.horizontal(|ui| {
+                let here = ui.button("Use this").clicked();
+                let always = ui.button("Use this in all new chats, too").clicked();
+                if always {
+                    wishes.push(Wish::KeepSystem(text.trim().into()));
+                }
+                if here || always {
+                    let system = (!text.trim().is_empty()).then(|| Arc::from(text.trim()));
+                    wishes.push(Wish::Tell(Command::SetSystem(system)));
+                    ui.close();
+                }
+            });
         });
         if menu.inner.is_none() {
             self.system = None;

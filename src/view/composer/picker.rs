@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeSet, sync::Arc};
 
-use egui::{RichText, ScrollArea, TextEdit, Ui};
+use egui::{RichText, Role, ScrollArea, TextEdit, Ui, WidgetInfo};
 
 use crate::{
     layout::{Palette, face},
@@ -32,7 +32,7 @@ impl Choice {
 #[derive(Default)]
 pub(super) struct Picker {
     query: String,
-    favourites: BTreeSet<Choice>,
+    pub(super) favourites: BTreeSet<Choice>,
 }
 
 impl Picker {
@@ -72,9 +72,13 @@ impl Picker {
     fn row_ui(&mut self, ui: &mut Ui, choice: &Choice, current: bool) -> bool {
         ui.horizontal(|ui| {
             let favourite = self.favourites.contains(choice);
-            if ui.small_button(if favourite { "★" } else { "☆" }).clicked()
-                && !self.favourites.remove(choice)
-            {
+            let star = ui.small_button(if favourite { "★" } else { "☆" });
+            let star = star.on_hover_text("Ctrl Shift M goes through those with a star");
+            star.widget_info(|| {
+                let words = format!("Star for {}", choice.words());
+                WidgetInfo::selected(Role::Button, true, favourite, words)
+            });
+            if star.clicked() && !self.favourites.remove(choice) {
                 self.favourites.insert(choice.clone());
             }
             ui.selectable_label(current, choice.words()).clicked()
@@ -82,10 +86,13 @@ impl Picker {
         .inner
     }
 
-    /// What matches, best first; favourites and the current one first among equals.
+    /// What matches, best first; favourites and the current one first among equals. Those with
+    /// a star are there even when their provider does not list them.
     fn found(&self, choices: &[Choice], now: &Choice) -> Vec<Choice> {
+        let unlisted = self.favourites.iter().filter(|choice| !choices.contains(choice));
         let mut found: Vec<(f32, &Choice)> = choices
             .iter()
+            .chain(unlisted)
             .filter_map(|choice| Some((score(&self.query, &choice.words())?, choice)))
             .collect();
         let rank = |choice: &Choice| (choice == now, self.favourites.contains(choice));

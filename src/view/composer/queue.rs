@@ -58,7 +58,10 @@ impl Composer {
             return;
         }
         head_ui(ui, snapshot, palette, wishes);
-        let scroll = ScrollArea::vertical().id_salt("queue").max_height(ROW * ROWS_MAX);
+        // A panel that grows with what it holds offers no height by itself.
+        let height = ROW * ROWS_MAX.min(queued.len() as f32);
+        let scroll = ScrollArea::vertical().id_salt("queue").max_height(height);
+        let scroll = scroll.min_scrolled_height(height);
         let mut asked = None;
         scroll.auto_shrink([false, true]).show(ui, |ui| {
             ui.spacing_mut().item_spacing.y = 0.0;
@@ -66,13 +69,17 @@ impl Composer {
             let mut dropped = None;
             for (i, one) in queued.iter().enumerate() {
                 let (response, what) = self.row_ui(ui, (i, queued.len()), one, palette);
-                asked = asked.take().or(what.map(|what| (i, what)));
-                dropped = dropped.or(self.drag(ui, &response, (i, queued.len()), one, top));
+                if let Some(what) = what {
+                    asked = Some((i, what));
+                }
+                if let Some(place) = self.drag(ui, &response, (i, queued.len()), one, top) {
+                    dropped = Some(place);
+                }
             }
             if let Some(dropped) = dropped {
                 place_ui(ui, palette, top, dropped);
                 if self.queue.dragged.is_none() {
-                    asked = asked.take().or(dropped_at(dropped));
+                    asked = asked.take().or_else(|| dropped_at(dropped));
                 }
             }
         });

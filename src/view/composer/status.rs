@@ -7,7 +7,10 @@ use egui::{Align, Layout, RichText, Ui};
 use super::Wish;
 use crate::{
     layout::{Palette, compose::usage_line, face},
-    model::{Command, Keeping, Part, Phase, Role, Snapshot, StopReason, stream::EndState},
+    model::{
+        Command, Keeping, Part, Phase, Role, Settings, Snapshot, StopReason,
+        stream::{EndState, Interruption},
+    },
     view::governor,
 };
 
@@ -136,6 +139,11 @@ fn ended_ui(ui: &mut Ui, snapshot: &Snapshot, palette: &Palette, wishes: &mut Ve
     if ui.small_button("Retry").on_hover_text(hint).clicked() {
         wishes.push(Wish::Tell(Command::Retry));
     }
+    if let Some(words) = error_words(snapshot)
+        && ui.small_button("Copy error").clicked()
+    {
+        wishes.push(Wish::Copy(words));
+    }
     let hint = "Keep what came and ask for the rest of it";
     can_go_on(snapshot) && ui.small_button("Continue from here").on_hover_text(hint).clicked()
 }
@@ -148,6 +156,22 @@ fn used_ui(ui: &mut Ui, snapshot: &Snapshot, palette: &Palette) {
     } else if !used.is_empty() {
         ui.label(caption(&used).color(palette.faint));
     }
+}
+
+/// What went wrong, for somebody who is asked for help.
+fn error_words(snapshot: &Snapshot) -> Option<String> {
+    let words = match snapshot.end.as_deref()? {
+        EndState::Failed(error) => error.to_string(),
+        EndState::Interrupted { cause: Interruption::Io(words), .. } => {
+            format!("the connection was lost: {words}")
+        }
+        EndState::Interrupted { cause: Interruption::Stalled, .. } => {
+            "the server fell silent".to_owned()
+        }
+        EndState::Incomplete | EndState::Cancelled | EndState::Complete { .. } => return None,
+    };
+    let Settings { provider, model, .. } = &snapshot.settings;
+    Some(format!("{provider} · {model}: {words}"))
 }
 
 fn caption(words: &str) -> RichText {

@@ -36,7 +36,10 @@ pub(super) fn bar_ui(
             .shadow(ui.visuals().popup_shadow);
         frame.show(ui, |ui| {
             ui.set_width(width - 28.0);
-            ui.horizontal(|ui| done = buttons_ui(ui, view, &palette));
+            ui.horizontal(|ui| {
+                ui.set_min_height(28.0);
+                done = buttons_ui(ui, view, &palette);
+            });
         });
     });
     match done {

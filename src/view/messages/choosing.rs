@@ -123,7 +123,7 @@ pub(super) fn marks_ui(view: &TranscriptView, ui: &Ui, geometry: Geometry) {
         let (left, right) = (geometry.left - 30.0, geometry.left + geometry.width + 12.0);
         let rect = Rect::from_min_max(
             pos2(left.max(geometry.rect.left() + 2.0), (span.words - 12.0).max(span.rect.top())),
-            pos2(right, span.rect.bottom().max(span.words + 16.0)),
+            pos2(right, (span.rect.bottom() + 7.0).max(span.words + 16.0)),
         );
         if is_chosen {
             painter.rect_filled(rect, 10.0, palette.selection.gamma_multiply(0.45));
@@ -135,7 +135,7 @@ pub(super) fn marks_ui(view: &TranscriptView, ui: &Ui, geometry: Geometry) {
             false => (icon::CIRCLE, palette.faint),
         };
         let font = FontId::new(16.0, egui::FontFamily::Name(face::ICON_NAME.into()));
-        let at = rect.left_top() + vec2(15.0, span.words - rect.top() + 8.0);
+        let at = rect.left_top() + vec2(15.0, span.words - rect.top() + 11.0);
         painter.text(at, Align2::CENTER_CENTER, mark, font, color);
     }
 }

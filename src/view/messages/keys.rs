@@ -1,6 +1,6 @@
 //! Keys for messages.
 
-use egui::{Key, Modifiers, Ui};
+use egui::{Key, Modifiers, Popup, Ui};
 
 use super::{Hands, choosing, copy, go_to_version, loaded, menu::topmost, place::spans, words};
 use crate::{
@@ -24,7 +24,7 @@ pub(crate) fn keys(
     source: &mut dyn Source,
     commands: &mut Vec<ViewCommand>,
 ) {
-    if ui.memory(|memory| memory.top_modal_layer().is_some()) {
+    if ui.memory(|memory| memory.top_modal_layer().is_some()) || Popup::is_any_open(ui.ctx()) {
         return;
     }
     let pressed = |modifiers, key| {
@@ -66,7 +66,7 @@ pub(crate) fn step_version(
     if view.hands != Hands::Talking {
         return;
     }
-    let place = |id| view.forks.of(id).map(|place| (id, place));
+    let place = |id| view.sheet.fork(id).map(|place| (id, place));
     let found = topmost(view, geometry).and_then(place);
     let found = found.or_else(|| spans(view, geometry).find_map(|span| place(span.id)));
     let Some((from, ForkPlace { previous, next, .. })) = found else { return };

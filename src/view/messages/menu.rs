@@ -1,7 +1,7 @@
 //! The menu of a message.
 
 use egui::{
-    Align, Button, Key, Layout, Modifiers, Popup, PopupKind, Pos2, Ui,
+    Align, Button, Key, Layout, Modifiers, Popup, PopupKind, Pos2, SetOpenCommand, Ui,
     containers::menu::menu_style, pos2,
 };
 
@@ -19,12 +19,14 @@ use crate::{
 pub(super) struct Menu {
     message: MessageId,
     at: Pos2,
+    /// It opens in this frame.
+    opens: bool,
 }
 
 /// Opens the menu beside the strip.
 pub(super) fn open_at_strip(view: &mut TranscriptView, message: MessageId) {
     if let Some((_, strip)) = view.messages.beside {
-        view.messages.menu = Some(Menu { message, at: strip.left_bottom() });
+        view.messages.menu = Some(Menu { message, at: strip.left_bottom(), opens: true });
     }
 }
 
@@ -39,24 +41,26 @@ pub(super) fn menu_ui(
     if let Some(menu) = wanted(view, ui, geometry) {
         view.messages.menu = Some(menu);
     }
-    let menu = view.messages.menu?;
-    let subject = Subject::of(view, source, menu.message);
+    let menu = view.messages.menu.as_mut()?;
+    let Menu { message, at, .. } = *menu;
+    let (id, opens) = (widget(ui, "menu"), std::mem::take(&mut menu.opens));
     let has_selection = view.selection.is_some();
-    let (mut is_open, mut chosen) = (subject.is_some(), None);
-    if let Some(subject) = subject {
-        let popup = Popup::new(widget(ui, "menu"), ui.ctx().clone(), menu.at, ui.layer_id())
+    let mut chosen = None;
+    if let Some(subject) = Subject::of(view, source, message) {
+        let popup = Popup::new(id, ui.ctx().clone(), at, ui.layer_id())
             .kind(PopupKind::Menu)
             .layout(Layout::top_down_justified(Align::Min))
             .style(menu_style)
             .accessible_name("What to do with this message")
             .width(230.0)
-            .open_bool(&mut is_open);
+            .open_memory(opens.then_some(SetOpenCommand::Bool(true)));
         popup.show(|ui| chosen = items_ui(ui, subject, has_selection));
     }
-    if !is_open || chosen.is_some() {
+    if chosen.is_some() || !Popup::is_id_open(ui.ctx(), id) {
+        Popup::close_id(ui.ctx(), id);
         view.messages.menu = None;
     }
-    chosen.map(|deed| (menu.message, deed))
+    chosen.map(|deed| (message, deed))
 }
 
 /// Where a menu is asked for in this frame.
@@ -68,7 +72,7 @@ fn wanted(view: &TranscriptView, ui: &Ui, geometry: Geometry) -> Option<Menu> {
     });
     if let Some(at) = pressed.filter(|pos| room.contains(*pos) && ui.rect_contains_pointer(room)) {
         let span = spans(view, geometry).find(|span| span.rect.y_range().contains(at.y))?;
-        return Some(Menu { message: span.id, at });
+        return Some(Menu { message: span.id, at, opens: true });
     }
     let typing = ui.memory(|memory| memory.focused().is_some()) && ui.egui_wants_keyboard_input();
     let by_key = !typing
@@ -84,7 +88,7 @@ fn at_keyboard(view: &TranscriptView, geometry: Geometry) -> Option<Menu> {
     let message = topmost(view, geometry)?;
     let span = spans(view, geometry).find(|span| span.id == message)?;
     let top = span.words.max(geometry.rect.top() + overlay::HEADER as f32);
-    Some(Menu { message, at: pos2(geometry.left, top + 24.0) })
+    Some(Menu { message, at: pos2(geometry.left, top + 24.0), opens: true })
 }
 
 /// The message that keys are about: the one with the strip, else the topmost one whose
@@ -101,7 +105,9 @@ pub(super) fn topmost(view: &TranscriptView, geometry: Geometry) -> Option<Messa
 fn items_ui(ui: &mut Ui, subject: Subject, has_selection: bool) -> Option<Deed> {
     let mut chosen = None;
     let mut item = |ui: &mut Ui, deed, words: &str, key: &str| {
-        if ui.add(Button::new(words).shortcut_text(key)).clicked() {
+        let button = Button::new(words);
+        let button = if key.is_empty() { button } else { button.shortcut_text(key) };
+        if ui.add(button).clicked() {
             chosen = Some(deed);
         }
     };

@@ -79,11 +79,6 @@ impl TranscriptView {
         self.messages.edited = message;
     }
 
-    /// Takes where the conversation parts into branches, by rising ids.
-    pub fn set_forks(&mut self, forks: &Arc<[crate::model::Fork]>) {
-        self.forks.set(forks);
-    }
-
     /// Goes to the next or the previous version of what is read, in the next frame.
     pub fn step_version(&mut self, is_next: bool) {
         self.messages.step = Some(is_next);
@@ -155,7 +150,7 @@ fn carry_out(
         Deed::Regenerate => commands.push(ViewCommand::Regenerate { message: id }),
         Deed::Quote => commands.extend(quote(view, ui, source, id)),
         Deed::Version { is_next } => {
-            let place = view.forks.of(id);
+            let place = view.sheet.fork(id);
             let to = place.and_then(|place| if is_next { place.next } else { place.previous });
             if let Some(to) = to {
                 go_to_version(view, id, to, commands);
@@ -241,7 +236,7 @@ struct Subject {
 impl Subject {
     fn of(view: &TranscriptView, source: &dyn Source, id: MessageId) -> Option<Self> {
         let row = source.row(source.index_of(id)?);
-        Some(Self { kind: row.kind, hands: view.hands, fork: view.forks.of(id) })
+        Some(Self { kind: row.kind, hands: view.hands, fork: view.sheet.fork(id) })
     }
 
     /// What a click on it changes, if the hands may.

@@ -41,7 +41,7 @@ pub(super) fn spans(
         );
         // The line that leads to other versions stands at the foot, below the words.
         let said = group.iter().rev().find(|place| place.id.key.part != u16::MAX);
-        let end = said.map_or(rect.bottom(), |place| y(place.y + place.height));
+        let end = said.map_or_else(|| rect.bottom(), |place| y(place.y + place.height));
         Some(Span { id: first.id.message, row: first.row, rect, words: y(words(first)), end })
     })
 }

@@ -9,7 +9,9 @@ use std::{
 
 use letterpress::{
     model::record::{Kind, line::LINE_MAX},
-    store::{Access, Home, Line, Log, LogState, OpenError, StoredDraft, Sync, TRASH_MS, blob_of, replay},
+    store::{
+        Access, Home, Line, Log, LogState, OpenError, StoredDraft, Sync, TRASH_MS, blob_of, replay,
+    },
 };
 use serde_json::{Value, json};
 
@@ -56,10 +58,14 @@ fn many_who_append_at_once_keep_the_order_of_numbers() {
             }
         }
     };
-    std::thread::scope(|scope| (0..4).for_each(|who| drop(scope.spawn({
-        let log = &log;
-        move || append(log, who)
-    }))));
+    std::thread::scope(|scope| {
+        (0..4).for_each(|who| {
+            drop(scope.spawn({
+                let log = &log;
+                move || append(log, who)
+            }))
+        })
+    });
     let len = wait(log.close()).unwrap();
     let found = entries(store.replay(&id("a"), len).unwrap());
     assert_eq!(found.len(), 801);
@@ -306,4 +312,21 @@ fn everything_is_for_the_user_alone_whatever_the_umask() {
             assert_eq!(mode, if is_folder { 0o700 } else { 0o600 }, "umask {umask}: {path}");
         }
     }
+}
+
+#[cfg(unix)]
+#[test]
+fn a_place_that_others_may_change_is_told() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let folder = tempfile::tempdir().unwrap();
+    let store = real(&folder.path().join("data"));
+    assert_eq!(store.exposure(), None);
+    for (path, mode) in [(store.root(), 0o770), (folder.path(), 0o707)] {
+        fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
+        assert!(store.exposure().is_some_and(|why| why.starts_with("Others may change")));
+        fs::set_permissions(path, fs::Permissions::from_mode(0o700)).unwrap();
+    }
+    // As the folder of all users is: what they put there is their own.
+    fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o1777)).unwrap();
+    assert_eq!(store.exposure(), None);
 }

@@ -205,7 +205,8 @@ fn no_bytes_stop_it() {
         b"{\"v\":".repeat(200_000),
         b"[".repeat(1 << 20),
         [b"\xff\xfe".as_slice(), &log].concat(),
-        format!("{}\n", "{\"v\":1,\"n\":0,\"k\":\"user\",\"t\":0,\"c\":0,\"b\":".repeat(5000)).into(),
+        format!("{}\n", "{\"v\":1,\"n\":0,\"k\":\"user\",\"t\":0,\"c\":0,\"b\":".repeat(5000))
+            .into(),
         line::write(0, Kind::User, i64::MIN + 1, "not json").into(),
         line::write(u64::MAX, Kind::User, 0, "{}").into(),
     ];
@@ -247,7 +248,8 @@ fn numbers_go_on_behind_the_highest_of_a_long_log() {
     assert_eq!(opened.next, 10_000, "as the end has it");
     let check = opened.check().unwrap();
     assert_eq!((check.records, check.highest), (10_001, Some(900_000)));
-    let appended = wait(writer(opened).append(Kind::User, json!({}), letterpress::store::Sync::Now));
+    let appended =
+        wait(writer(opened).append(Kind::User, json!({}), letterpress::store::Sync::Now));
     assert_eq!(appended.n, 900_001);
     wait(appended.saved).unwrap();
 }

@@ -100,7 +100,9 @@ fn from_the(
 
 fn takes_space(call: &Call<'_>) -> bool {
     matches!(call.what, What::Write | What::MakeFolder)
-        || (call.what == What::Open && !call.path.ends_with("lock") && !call.path.ends_with("log.jsonl"))
+        || (call.what == What::Open
+            && !call.path.ends_with("lock")
+            && !call.path.ends_with("log.jsonl"))
 }
 
 #[test]
@@ -110,12 +112,13 @@ fn d4_a_full_disk_at_any_call_loses_nothing() {
         for k in 0.. {
             let disk = SimDisk::new();
             let log = writer(store(&disk).create(id("a"), meta(), NOW).unwrap());
-            let (hook, is_well, count) = from_the(k, takes_space, move |since, call| {
-                match is_short && since == 0 && call.what == What::Write {
-                    true => Verdict::Short(call.bytes / 2),
-                    false => Verdict::Fail(ErrorKind::StorageFull),
-                }
-            });
+            let (hook, is_well, count) =
+                from_the(k, takes_space, move |since, call| {
+                    match is_short && since == 0 && call.what == What::Write {
+                        true => Verdict::Short(call.bytes / 2),
+                        false => Verdict::Fail(ErrorKind::StorageFull),
+                    }
+                });
             disk.hook(hook);
             let waiting = append_all(&log);
             if let LogState::Saved { .. } =
@@ -197,9 +200,8 @@ fn d4_what_memory_cannot_hold_is_counted() {
     });
     // Ninety megabytes: more than is kept.
     let parts: Vec<_> = (0..15).map(|_| "p".repeat(60_000)).collect();
-    let waiting: Vec<_> = (0..100)
-        .map(|_| wait(log.append(Kind::User, json!(parts), Sync::Now)).saved)
-        .collect();
+    let waiting: Vec<_> =
+        (0..100).map(|_| wait(log.append(Kind::User, json!(parts), Sync::Now)).saved).collect();
     for one in waiting {
         assert!(wait(one).is_err());
     }

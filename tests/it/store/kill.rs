@@ -30,12 +30,15 @@ use super::{
 /// How much the records of a session hold: short lines, blobs of two sizes, long lines.
 const SIZES: [&str; 4] = ["200", "102400", "4194304", "lines"];
 
+/// So many long lines are written at once.
+const BATCH: u64 = 8;
+
 /// A body whose words follow from its number.
 fn body(n: u64, size: &str) -> Value {
     let words = |len: usize| format!("{n:016x}").repeat(len.div_ceil(16));
     match size.parse() {
         Ok(len) => json!({"n": n, "text": words(len)}),
-        Err(_) => json!({"n": n, "parts": vec![words(60_000); 10]}),
+        Err(_) => json!({"n": n, "parts": vec![words(60_000); 12]}),
     }
 }
 
@@ -51,6 +54,10 @@ pub fn write_until_killed(words: &[&str]) {
     let log = writer(opened);
     say("open");
     loop {
+        while size == "lines" && n % BATCH != 0 {
+            wait(log.append(Kind::Partial, body(n, size), Sync::Later));
+            n += 1;
+        }
         let appended = wait(log.append(Kind::User, body(n, size), Sync::Now));
         assert_eq!(appended.n, n);
         wait(appended.saved).unwrap();
@@ -69,7 +76,8 @@ struct Tally {
 
 /// Kills one session again and again.
 fn kill_session(folder: &Path, name: &str, size: &str, kills: usize, tally: &mut Tally) {
-    let mut dice = Dice(0xd1ce ^ (name.len() as u64) << 8 ^ name.bytes().map(u64::from).sum::<u64>());
+    let mut dice =
+        Dice(0xd1ce ^ (name.len() as u64) << 8 ^ name.bytes().map(u64::from).sum::<u64>());
     let (mut acked, mut checked) = (None, 0);
     for _ in 0..kills {
         let mut child = child::start("kill", folder, &format!("{name} {size}"), "");
@@ -139,12 +147,12 @@ fn check_body(folder: &Path, n: u64, size: &str, found: &Value) {
 #[test]
 fn d1_three_hundred_kills_lose_nothing() {
     let folder = tempfile::tempdir().unwrap();
-    let lanes: Vec<_> = (0..3)
+    let lanes: Vec<_> = (0..5)
         .map(|lane| {
             let folder = folder.path().to_owned();
             thread::spawn(move || {
                 let mut tallies = BTreeMap::<&str, Tally>::new();
-                for round in 0..10 {
+                for round in 0..6 {
                     let size = SIZES[(lane + round) % SIZES.len()];
                     let name = format!("s{lane}-{round}");
                     let tally = tallies.entry(size).or_default();
@@ -204,7 +212,8 @@ impl Deadly {
 }
 
 fn die() -> ! {
-    rustix::process::kill_process(rustix::process::getpid(), rustix::process::Signal::KILL).unwrap();
+    rustix::process::kill_process(rustix::process::getpid(), rustix::process::Signal::KILL)
+        .unwrap();
     loop {
         thread::park();
     }

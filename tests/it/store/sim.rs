@@ -190,7 +190,9 @@ impl Image {
             Op::Write(inode, bytes) => {
                 Arc::make_mut(&mut self.files[*inode]).extend_from_slice(bytes);
             }
-            Op::Truncate(inode, len) => Arc::make_mut(&mut self.files[*inode]).truncate(*len as usize),
+            Op::Truncate(inode, len) => {
+                Arc::make_mut(&mut self.files[*inode]).truncate(*len as usize)
+            }
             Op::Rename(from, to) => {
                 let inode = self.names.remove(from).ok_or_else(gone)?;
                 self.names.insert(to.clone(), inode);
@@ -422,7 +424,8 @@ impl Crasher {
 
     /// The names when some folders are as they were synced last.
     fn names_without(&self, lost: &[PathBuf]) -> (BTreeSet<PathBuf>, BTreeMap<PathBuf, usize>) {
-        let is_lost = |path: &Path| path.parent().is_some_and(|folder| lost.iter().any(|it| it == folder));
+        let is_lost =
+            |path: &Path| path.parent().is_some_and(|folder| lost.iter().any(|it| it == folder));
         let kept = self.kept.folders.iter().filter(|path| !is_lost(path));
         let mut folders: BTreeSet<_> =
             kept.chain(self.folders.iter().filter(|path| is_lost(path))).cloned().collect();

@@ -132,7 +132,7 @@ fn d8_one_writes_all_read_and_the_holder_is_killed() {
         let Some(at) = writers.iter().position(|writer| writer.holds_since.is_some()) else {
             continue;
         };
-        let mut holder = writers.swap_remove(at);
+        let holder = writers.swap_remove(at);
         let killed = Instant::now();
         kill(holder.pid);
         let mut other = writers.pop().unwrap();

@@ -80,7 +80,7 @@ impl Log {
         let places: HashMap<&str, usize> =
             self.ids.iter().enumerate().map(|(place, id)| (&**id, place)).collect();
         let mut path = Vec::new();
-        let mut at = leaf.or(self.ids.len().checked_sub(1));
+        let mut at = leaf.or_else(|| self.ids.len().checked_sub(1));
         while let Some(place) = at {
             let (parent, offset, is_shown) = &self.nodes[place];
             if *is_shown {

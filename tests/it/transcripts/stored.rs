@@ -42,14 +42,7 @@ fn rows(source: &FileSource) -> Vec<MessageId> {
 
 /// Waits until the rows are those of a base.
 fn shows(source: &mut FileSource, base: &Arc<Base>) {
-    for _ in 0..10_000 {
-        source.poll();
-        if source.base() == Some(base) && source.progress() == Progress::Complete {
-            return;
-        }
-        std::thread::sleep(Duration::from_millis(1));
-    }
-    panic!("never shown: {base:?}");
+    assert!(source.wait_base(base, PATIENCE), "never shown: {base:?}");
 }
 
 proptest! {
@@ -109,9 +102,9 @@ fn the_rows_stay_until_the_new_ones_are_known() {
     assert_eq!(rows(&source), old, "until then");
     shows(&mut source, &after);
     assert_eq!(rows(&source), old);
-    for row in 0..5 {
+    for (row, message) in messages.iter().enumerate().take(5) {
         let again = source.message(row).expect("it was read before");
-        assert!(Arc::ptr_eq(&again, messages[row].as_ref().expect("a message")), "row {row}");
+        assert!(Arc::ptr_eq(&again, message.as_ref().expect("a message")), "row {row}");
     }
     assert!(source.wait_rows(5..6, PATIENCE));
     let whole = source.message(5).expect("a message");

@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use super::escape::{Escaped, followed};
+use super::escape::{Escaped, Target};
 use crate::model::{Alert, Align, Block, BlockKind, ListItem, RichText, Style, Text};
 
 /// Writes a text's blocks, or its source when it has none.
@@ -133,37 +133,27 @@ fn write_row(
 
 /// Writes running text. A link that may not be followed is text, with its target behind it.
 fn write_rich(text: &RichText, out: &mut dyn Write) -> io::Result<()> {
-    let mut link = None;
-    for (range, run) in text.ranges() {
-        if run.link != link {
-            end_link(text, link, out)?;
-            link = run.link;
-            begin_link(text, link, out)?;
+    let runs: Vec<_> = text.ranges().collect();
+    for stretch in runs.chunk_by(|(_, one), (_, other)| one.link == other.link) {
+        let link = stretch.first().and_then(|(_, run)| run.link);
+        let target = link.and_then(|link| text.links.get(usize::from(link)));
+        let shown = || stretch.iter().filter_map(|(range, _)| text.text.get(range.clone()));
+        let target = target.map(|target| Target::of(target, &shown().collect::<String>()));
+        if let Some(Target::Followed(url)) = &target {
+            write!(out, "<a href=\"{}\" rel=\"noopener noreferrer nofollow\">", Escaped(url))?;
         }
-        write_styled(text.text.get(range).unwrap_or_default(), run.style, out)?;
-    }
-    end_link(text, link, out)
-}
-
-fn target(text: &RichText, link: Option<u16>) -> Option<&str> {
-    text.links.get(usize::from(link?)).map(|target| &**target)
-}
-
-fn begin_link(text: &RichText, link: Option<u16>, out: &mut dyn Write) -> io::Result<()> {
-    match target(text, link).and_then(followed) {
-        Some(url) => {
-            write!(out, "<a href=\"{}\" rel=\"noopener noreferrer nofollow\">", Escaped(&url))
+        for (range, run) in stretch {
+            write_styled(text.text.get(range.clone()).unwrap_or_default(), run.style, out)?;
         }
-        None => Ok(()),
+        match &target {
+            Some(Target::Followed(_)) => write!(out, "</a>")?,
+            Some(Target::Said(words)) => {
+                write!(out, " <span class=\"dim\">({})</span>", Escaped(words))?;
+            }
+            None => {}
+        }
     }
-}
-
-fn end_link(text: &RichText, link: Option<u16>, out: &mut dyn Write) -> io::Result<()> {
-    match target(text, link) {
-        None => Ok(()),
-        Some(target) if followed(target).is_some() => write!(out, "</a>"),
-        Some(target) => write!(out, " <span class=\"dim\">({})</span>", Escaped(target)),
-    }
+    Ok(())
 }
 
 const ELEMENTS: [(Style, &str); 9] = [

@@ -2,7 +2,10 @@
 
 use std::fmt::{self, Write as _};
 
-use url::Url;
+use crate::{
+    app::export::visible::one_line,
+    view::link_gate::{self, Link, LinkContext, LinkGate, Verdict},
+};
 
 /// A text in which `& < > " '` stand for themselves, in content and in attributes.
 #[derive(Clone, Copy, Debug)]
@@ -29,10 +32,25 @@ impl fmt::Display for Escaped<'_> {
     }
 }
 
-/// The address of a link that may be followed: `http`, `https` and `mailto` only.
-pub(super) fn followed(target: &str) -> Option<String> {
-    let url = Url::parse(target).ok()?;
-    matches!(url.scheme(), "http" | "https" | "mailto").then(|| url.into())
+/// Where a link leads, as a page has it.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Target {
+    /// It can be followed.
+    Followed(String),
+    /// It is only said: the window would ask before it follows it, or refuse, and a page
+    /// cannot ask.
+    Said(String),
+}
+
+impl Target {
+    /// As the gate judges a link that anybody may have written.
+    pub(super) fn of(target: &str, shown: &str) -> Self {
+        match LinkGate::judge(Link { target, shown, context: LinkContext::Untrusted }) {
+            Verdict::Open(url) => Self::Followed(url.into()),
+            Verdict::Ask { url, .. } => Self::Said(link_gate::display(&url).text),
+            Verdict::Refuse(_) => Self::Said(one_line(target)),
+        }
+    }
 }
 
 #[cfg(test)]
@@ -47,9 +65,9 @@ mod tests {
     }
 
     #[test]
-    fn only_harmless_schemes_are_followed() {
+    fn links_are_followed_by_the_gates_rules() {
         for target in ["https://example.org/a?b=1", "http://example.org/", "mailto:a@example.org"] {
-            assert!(followed(target).is_some(), "{target}");
+            assert!(matches!(Target::of(target, "here"), Target::Followed(_)), "{target}");
         }
         for target in [
             "javascript:alert(1)",
@@ -61,8 +79,11 @@ mod tests {
             "a.html",
             "#top",
             "",
+            "https://example.org@example.com/",
         ] {
-            assert_eq!(followed(target), None, "{target}");
+            assert!(matches!(Target::of(target, "here"), Target::Said(_)), "{target}");
         }
+        let spoof = Target::of("https://example.com/", "https://example.org");
+        assert_eq!(spoof, Target::Said("https://example.com/".to_owned()));
     }
 }

@@ -10,22 +10,29 @@ use base64::{display::Base64Display, engine::general_purpose::STANDARD};
 
 use self::{blocks::write_text, escape::Escaped, output::write_output};
 use super::{
-    Head, Sheet,
-    heading::{call_words, heading, image_words, notice_words, omitted_words, raw_words},
+    Images,
+    heading::{
+        call_words, drawn, heading, image_words, notice_words, omitted_words, raw_words,
+        source_words,
+    },
+    sheet::{Head, Sheet},
     visible::{one_line, visible},
 };
 use crate::model::{
-    Image, ImageData, Message, Notice, Part, Raw, Role, Thinking, ToolCall, ToolResult, Warning,
+    Image, Message, Notice, Part, Raw, Role, Thinking, ToolCall, ToolResult, Warning,
 };
 
 /// A page. Its messages must be prepared: their texts are blocks.
 #[derive(Debug)]
-pub(super) struct Html;
+pub(super) struct Html {
+    pub(super) images: Images,
+}
 
 const STYLE: &str = include_str!("page.css");
 
 /// Nothing may be loaded but the page's own style and the pictures inside it.
-const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; img-src data:";
+const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; \
+                      base-uri 'none'; form-action 'none'";
 
 impl Sheet for Html {
     fn begin(&mut self, head: &Head<'_>, out: &mut dyn Write) -> io::Result<()> {
@@ -38,9 +45,8 @@ impl Sheet for Html {
              <meta name=\"referrer\" content=\"no-referrer\">\n\
              <meta name=\"viewport\" content=\"width=device-width\">\n\
              <title>{title}</title>\n<style>\n{STYLE}</style>\n</head>\n<body>\n\
-             <header><h1 dir=\"auto\">{title}</h1><p>{} · {}</p></header>\n",
-            Escaped(head.format),
-            Escaped(&one_line(head.path)),
+             <header><h1 dir=\"auto\">{title}</h1><p>{}</p></header>\n",
+            Escaped(&source_words(head)),
         )
     }
 
@@ -52,10 +58,10 @@ impl Sheet for Html {
         let heading = heading(message);
         writeln!(out, "<article class=\"{class}\">\n<h2>{}</h2>", Escaped(&heading))?;
         for part in message.parts.iter().filter(|part| part.is_visible()) {
-            write_part(part, out)?;
+            write_part(part, self.images, out)?;
         }
         if let Some(error) = &message.error {
-            writeln!(out, "<p class=\"error\" dir=\"auto\">{}</p>", Escaped(error))?;
+            writeln!(out, "<p class=\"error\" dir=\"auto\">{}</p>", Escaped(&visible(error)))?;
         }
         writeln!(out, "</article>")
     }
@@ -64,7 +70,7 @@ impl Sheet for Html {
         if !warnings.is_empty() {
             writeln!(out, "<footer>\n<h2>Warnings</h2>\n<ul>")?;
             for Warning { line, message } in warnings {
-                writeln!(out, "<li>line {}: {}</li>", line.0, Escaped(message))?;
+                writeln!(out, "<li>line {}: {}</li>", line.0, Escaped(&visible(message)))?;
             }
             writeln!(out, "</ul>\n</footer>")?;
         }
@@ -72,13 +78,13 @@ impl Sheet for Html {
     }
 }
 
-fn write_part(part: &Part, out: &mut dyn Write) -> io::Result<()> {
+fn write_part(part: &Part, images: Images, out: &mut dyn Write) -> io::Result<()> {
     match part {
         Part::Text(text) => write_text(text, out),
         Part::Thinking(thinking) => write_thinking(thinking, out),
-        Part::Image(image) => write_image(image, out),
-        Part::ToolCall(call) => write_call(call, out),
-        Part::ToolResult(result) => write_result(result, out),
+        Part::Image(image) => write_image(image, images, out),
+        Part::ToolCall(call) => write_call(call, images, out),
+        Part::ToolResult(result) => write_result(result, images, out),
         Part::Notice(notice) => write_notice(notice, out),
         Part::Raw(raw) => write_raw(raw, out),
     }
@@ -110,8 +116,9 @@ fn write_raw(raw: &Raw, out: &mut dyn Write) -> io::Result<()> {
     )
 }
 
-fn write_call(call: &ToolCall, out: &mut dyn Write) -> io::Result<()> {
-    let (name, state, words) = (Escaped(&call.name), call.state.name(), call_words(call));
+fn write_call(call: &ToolCall, images: Images, out: &mut dyn Write) -> io::Result<()> {
+    let name = one_line(&call.name);
+    let (name, state, words) = (Escaped(&name), call.state.name(), call_words(call));
     let arguments = serde_json::to_string_pretty(&call.arguments)?;
     writeln!(
         out,
@@ -120,39 +127,26 @@ fn write_call(call: &ToolCall, out: &mut dyn Write) -> io::Result<()> {
         Escaped(&visible(&arguments))
     )?;
     if let Some(result) = &call.result {
-        write_result(result, out)?;
+        write_result(result, images, out)?;
     }
     writeln!(out, "</details>")
 }
 
-fn write_result(result: &ToolResult, out: &mut dyn Write) -> io::Result<()> {
+fn write_result(result: &ToolResult, images: Images, out: &mut dyn Write) -> io::Result<()> {
     write_output(&result.output, out)?;
     if result.output.omitted > 0 {
         writeln!(out, "<p class=\"dim\">{}</p>", omitted_words(result.output.omitted))?;
     }
-    result.images.iter().try_for_each(|image| write_image(image, out))
+    result.images.iter().try_for_each(|image| write_image(image, images, out))
 }
 
-/// A picture inside the page when it is of a kind that browsers only draw, else its words.
-fn write_image(image: &Image, out: &mut dyn Write) -> io::Result<()> {
+/// A picture inside the page when it is wanted and only drawn by browsers, else its words.
+fn write_image(image: &Image, images: Images, out: &mut dyn Write) -> io::Result<()> {
     let words = image_words(image);
     let alt = Escaped(&words);
-    if let ImageData::Bytes(bytes) = &image.data
-        && let Some(kind) = drawn_kind(bytes)
-    {
-        let data = Base64Display::new(bytes, &STANDARD);
-        return writeln!(out, "<img alt=\"{alt}\" src=\"data:{kind};base64,{data}\">");
-    }
-    writeln!(out, "<p class=\"dim\">{alt}</p>")
-}
-
-/// The media type that the first bytes prove.
-fn drawn_kind(bytes: &[u8]) -> Option<&'static str> {
-    match bytes {
-        [0x89, b'P', b'N', b'G', ..] => Some("image/png"),
-        [0xff, 0xd8, 0xff, ..] => Some("image/jpeg"),
-        [b'G', b'I', b'F', b'8', ..] => Some("image/gif"),
-        [b'R', b'I', b'F', b'F', _, _, _, _, b'W', b'E', b'B', b'P', ..] => Some("image/webp"),
-        _ => None,
-    }
+    let Some((kind, bytes)) = drawn(image, images) else {
+        return writeln!(out, "<p class=\"dim\">{alt}</p>");
+    };
+    let data = Base64Display::new(bytes, &STANDARD);
+    writeln!(out, "<img alt=\"{alt}\" src=\"data:{kind};base64,{data}\">")
 }

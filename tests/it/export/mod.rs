@@ -1,4 +1,9 @@
-//! Exports: own fixtures in every format, all real transcripts as JSON, hostile files.
+//! Exports: own fixtures in every format, all real transcripts as JSON, hostile files; what
+//! is covered, what a page may hold, parts of a conversation, exports beside the UI.
+
+mod page;
+mod parts;
+mod secrets;
 
 use std::{
     collections::BTreeMap,
@@ -8,7 +13,7 @@ use std::{
 
 use letterpress::{
     app::{
-        export::{self, Format, Request, Summary},
+        export::{self, Format, Images, Request, Summary, redact::Redaction},
         synth,
     },
     model::Progress,
@@ -26,16 +31,33 @@ const FORMATS: [(&str, Format); 5] = [
     ("txt", Format::Txt),
 ];
 
+fn request(file: &Path, format: Format, output: &Path) -> Request {
+    Request {
+        subject: file.to_owned(),
+        format,
+        output: Some(output.to_owned()),
+        branch: None,
+        images: Images::Named,
+        unredacted: false,
+    }
+}
+
+fn carry_out(request: &Request) -> Result<Summary, String> {
+    let redaction = Redaction::new(None);
+    export::run(request, redaction, &|_words| Ok(None)).map_err(|error| error.to_string())
+}
+
 fn run(file: &Path, format: Format, branch: Option<&str>) -> Result<(String, Summary), String> {
+    run_with(file, |request| Request { format, branch: branch.map(str::to_owned), ..request })
+}
+
+fn run_with(
+    file: &Path,
+    change: impl FnOnce(Request) -> Request,
+) -> Result<(String, Summary), String> {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let output = folder.path().join("out");
-    let request = Request {
-        file: file.to_owned(),
-        format,
-        output: Some(output.clone()),
-        branch: branch.map(str::to_owned),
-    };
-    let summary = export::run(&request).map_err(|error| error.to_string())?;
+    let summary = carry_out(&change(request(file, Format::Md, &output)))?;
     let left: Vec<_> = fs::read_dir(folder.path()).expect("the folder").collect();
     assert_eq!(left.len(), 1, "no draft is left behind");
     Ok((fs::read_to_string(output).expect("the output"), summary))
@@ -49,7 +71,11 @@ fn json(file: &Path) -> (Value, Summary) {
 /// All formats of a file, one after the other, without the machine's paths and the page's
 /// style.
 fn all_formats(file: &Path) -> String {
-    let folder = format!("{}/", file.parent().expect("a folder").display());
+    // Elsewhere, because the folder of the fixtures may be in somebody's home.
+    let elsewhere = tempfile::tempdir().expect("a temporary folder");
+    let copy = elsewhere.path().join(file.file_name().expect("a name"));
+    fs::copy(file, &copy).expect("a copy");
+    let (file, folder) = (&copy, format!("{}/", elsewhere.path().display()));
     let mut all = String::new();
     for (name, format) in FORMATS {
         let (text, _) = run(file, format, None).expect("an export");
@@ -134,7 +160,9 @@ fn a_branch_is_written_instead_of_the_active_path() {
 
 #[test]
 fn pages_run_nothing_and_load_nothing() {
-    let (page, _) = run(&fixture("pi-everything.jsonl"), Format::Html, None).expect("an export");
+    let file = fixture("pi-everything.jsonl");
+    let with_images = |request| Request { format: Format::Html, images: Images::Inside, ..request };
+    let (page, _) = run_with(&file, with_images).expect("an export");
     let lower = page.to_lowercase();
     for forbidden in ["<script", "<b>wet", "href=\"javascript", " onerror", "<iframe", "<link"] {
         assert!(!lower.contains(forbidden), "{forbidden}");
@@ -204,23 +232,18 @@ fn outputs_appear_whole_or_not_at_all() {
     let mut bytes = Vec::new();
     synth::write(synth::Request { messages: 30, seed: 1 }, &mut bytes).unwrap();
     fs::write(&file, &bytes).unwrap();
-    let request = |output: &Path| Request {
-        file: file.clone(),
-        format: Format::Txt,
-        output: Some(output.to_owned()),
-        branch: None,
-    };
-    let error = export::run(&request(&file)).expect_err("the source is never written");
-    assert!(error.to_string().contains("the output is the transcript itself"), "{error}");
+    let run = |output: &Path| carry_out(&request(&file, Format::Txt, output));
+    let error = run(&file).expect_err("the source is never written");
+    assert!(error.contains("the output is the transcript itself"), "{error}");
     assert_eq!(fs::read(&file).unwrap(), bytes);
-    let error = export::run(&request(folder.path())).expect_err("a folder");
-    assert!(error.to_string().contains("it is a folder"), "{error}");
+    let error = run(folder.path()).expect_err("a folder");
+    assert!(error.contains("it is a folder"), "{error}");
     let nowhere = folder.path().join("none/out.txt");
-    let error = export::run(&request(&nowhere)).expect_err("no such folder");
-    assert!(error.to_string().starts_with("cannot write: there is no such file"), "{error}");
+    let error = run(&nowhere).expect_err("no such folder");
+    assert!(error.starts_with("cannot write: there is no such file"), "{error}");
     let out = folder.path().join("out.txt");
     fs::write(&out, "what was there before").unwrap();
-    export::run(&request(&out)).expect("an export");
+    run(&out).expect("an export");
     assert!(fs::read_to_string(&out).unwrap().contains("=== User"));
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 2);
 }
