@@ -10,6 +10,7 @@ use std::{
         Arc,
         mpsc::{Receiver, SyncSender, sync_channel},
     },
+    time::{Duration, Instant},
 };
 
 use egui::{Align2, Context, FontId, Frame, Margin, Panel, Ui};
@@ -22,7 +23,7 @@ use crate::{
         window::{
             Surroundings,
             announce::Announcer,
-            goal::Goal,
+            goal::{self, Goal},
             stored::{Arrived, Parts, Stored},
             workspace::{Opened, Opener},
         },
@@ -49,6 +50,9 @@ use self::{
     lodging::{Lodging, said},
     written::Written,
 };
+
+/// What was shown before a session was opened is shown for so long at most.
+const SWAP: Duration = Duration::from_secs(3);
 
 /// What the engine found out beside the UI.
 enum Found {
@@ -96,7 +100,7 @@ pub(super) struct Chat {
     told: Option<(usize, bool)>,
     past: Past,
     /// What is shown until its rows are there.
-    before: Option<FileSource>,
+    before: Option<(FileSource, Instant)>,
     /// Where it is to be shown.
     goal: Option<Goal>,
     /// What it is called, once its session is listed.
@@ -153,7 +157,7 @@ impl Chat {
         let mut chat = Self::build(ctx, engine, around, &flags, Some(opened));
         let Parts { id, source, view, goal, store } = stored.into_parts();
         chat.source = chat.session.source_near(goal.as_ref().map(Goal::id));
-        chat.before = has_more.then_some(source);
+        chat.before = has_more.then(|| (source, perf::now()));
         let home = Home::Session(id.clone());
         let mut written = Written::new(&store, home, &mut chat.composer);
         written.restore(&mut chat.composer, draft);
@@ -484,13 +488,15 @@ impl Chat {
 
     fn rows_ui(&mut self, ui: &mut Ui, renderer: Renderer) -> Vec<ViewCommand> {
         self.source.poll();
-        let is_there = !self.source.is_empty() || self.source.failure().is_some();
-        let source: &mut dyn Source = match &mut self.before {
-            Some(before) if !is_there => before,
-            _ => {
+        if let Some((_, since)) = &self.before {
+            let is_over = self.source.failure().is_some() || since.elapsed() > SWAP;
+            if is_over || goal::is_ready(&self.view, &mut self.source) {
                 self.before = None;
-                &mut self.source
             }
+        }
+        let source: &mut dyn Source = match &mut self.before {
+            Some((before, _)) => before,
+            None => &mut self.source,
         };
         if Goal::pursue(&mut self.goal, &mut self.view, source, perf::now()) {
             return Vec::new();

@@ -147,7 +147,8 @@ fn button_row(ui: &mut Ui, palette: &Palette, words: &str, keys: &str) -> bool {
     let size = vec2(ui.available_width(), 36.0);
     let (rect, response) = ui.allocate_exact_size(size, Sense::click());
     response.widget_info(|| WidgetInfo::labeled(Role::Button, true, words));
-    let fill = if response.hovered() { palette.line } else { palette.raised };
+    let raised = if palette.dark { palette.raised } else { palette.bg };
+    let fill = if response.hovered() { palette.line } else { raised };
     let stroke = Stroke::new(1.0, palette.line);
     ui.painter().rect(rect, CornerRadius::same(8), fill, stroke, egui::StrokeKind::Inside);
     let font = FontId::new(face::INTERFACE_SIZE, face::TEXT);

@@ -55,10 +55,12 @@ impl Goal {
     ) -> bool {
         let Some(this) = goal else { return false };
         source.poll();
-        let is_known = source.index_of(this.id());
+        let row = source.index_of(this.id());
         let Self { aim, since } = this;
-        if is_known.is_none() {
-            let is_hopeless = source.progress() == Progress::Complete && !source.is_empty();
+        // A place within a message is nowhere before that is read.
+        if !row.is_some_and(|row| is_read(source, row)) {
+            let is_hopeless =
+                row.is_none() && source.progress() == Progress::Complete && !source.is_empty();
             if is_hopeless {
                 *goal = None;
                 return false;
@@ -77,4 +79,24 @@ impl Goal {
         *goal = None;
         false
     }
+}
+
+/// True once the place of a reader can be shown as it was: what stands there is read.
+pub(super) fn is_ready(view: &TranscriptView, source: &mut dyn Source) -> bool {
+    let row = match view.place() {
+        Some(anchor) => source.index_of(anchor.message),
+        None => source.len().checked_sub(1),
+    };
+    match row {
+        Some(row) => is_read(source, row),
+        None => source.progress() == Progress::Complete,
+    }
+}
+
+fn is_read(source: &mut dyn Source, row: usize) -> bool {
+    if source.message(row).is_some() {
+        return true;
+    }
+    source.want(row..row + 1);
+    false
 }

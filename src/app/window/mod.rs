@@ -127,6 +127,7 @@ pub fn run(start: Start) -> Result<()> {
             }
         }
         window.system = system::Watch::start(&creation.egui_ctx).ok();
+        window.save_drafts_on_panic();
         Box::new(window)
     };
     eframe::run_native("letterpress", options, Box::new(|creation| Ok(create(creation)))).map_err(
@@ -165,7 +166,9 @@ pub struct Window {
     had_focus: bool,
     /// When the tabs were remembered last.
     remembered: Option<Instant>,
-    tab_state: (usize, usize, bool),
+    /// How many tabs there are, of how many something is remembered, which one is shown, and
+    /// whether the sidebar is.
+    tab_state: (usize, usize, usize, bool),
     /// The tab that the strip has shown.
     strip_tab: Option<u64>,
 }
@@ -200,7 +203,7 @@ impl Window {
             names: None,
             had_focus: true,
             remembered: None,
-            tab_state: (0, 0, true),
+            tab_state: (0, 0, 0, true),
             strip_tab: None,
         };
         window.know_providers();

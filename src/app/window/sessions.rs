@@ -50,12 +50,9 @@ impl Window {
     /// What is open and not among the sessions. A conversation in which nothing was said and
     /// nothing is written is not worth a row.
     pub(super) fn loose(&self) -> Vec<Loose> {
-        let listed = self.desk.listed();
-        let is_listed = |id: &SessionId| listed.iter().any(|one| one.id == *id);
         let loose = |(index, tab): (usize, &Tab)| {
-            let is_known = tab.session().is_some_and(is_listed);
             let is_blank = tab.talk().is_some_and(Chat::is_untouched);
-            (!is_known && !is_blank).then(|| Loose {
+            (!tab.is_listed && !is_blank).then(|| Loose {
                 key: tab.id(),
                 title: tab.title(),
                 mark: self.mark(index, tab),
@@ -239,6 +236,7 @@ impl Window {
         }
         for tab in &mut self.tabs {
             let found = tab.session().and_then(|id| listed.iter().find(|one| one.id == *id));
+            tab.is_listed = found.is_some();
             if let Some(title) = found.map(|one| Arc::clone(&one.title)) {
                 tab.set_name(&title);
             }
@@ -271,7 +269,8 @@ impl Window {
         }
         let now = perf::now();
         let passed = self.remembered.map(|at| now.saturating_duration_since(at));
-        let state = (self.tabs.len(), self.active, self.sidebar);
+        let kept = self.tabs.iter().filter(|tab| is_worth(tab)).count();
+        let state = (self.tabs.len(), kept, self.active, self.sidebar);
         let is_new = std::mem::replace(&mut self.tab_state, state) != state;
         match passed {
             Some(passed) if passed < REMEMBER && !is_new => {
@@ -409,6 +408,16 @@ impl Window {
         SessionId::fresh(timestamp::now_ms())
     }
 
+    /// A bad end of the program takes nothing of what is written with it, as well as it goes.
+    pub(super) fn save_drafts_on_panic(&self) {
+        let Some(kept) = self.desk.kept() else { return };
+        let (drafts, before) = (kept.store.drafts(), std::panic::take_hook());
+        std::panic::set_hook(Box::new(move |panic| {
+            drafts.save_now();
+            before(panic);
+        }));
+    }
+
     /// The end of the program: what is written and where it was read is on the disk, and the
     /// logs are let go.
     pub fn finish(&mut self) {
@@ -445,6 +454,11 @@ fn is_idle(chat: &Chat) -> bool {
 
 fn is_named(home: &Home, name: &str) -> bool {
     matches!(home, Home::New(id) if id.as_str() == name)
+}
+
+/// True for a tab of which something is remembered.
+fn is_worth(tab: &Tab) -> bool {
+    tab.talk().is_none_or(|chat| chat.is_kept() || chat.has_draft())
 }
 
 /// What is remembered of a tab.

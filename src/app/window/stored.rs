@@ -29,6 +29,9 @@ use crate::{
 /// How often somebody who waits for a session looks whether it is free.
 const LOOK: Duration = Duration::from_millis(500);
 
+/// A session that is open elsewhere is waited for so long before that is said.
+const LET_GO: Duration = Duration::from_millis(400);
+
 /// What came of opening a session.
 pub(super) struct Arrived {
     pub(super) opened: Opened,
@@ -221,17 +224,34 @@ fn open(ctx: &Context, engine: &Engine, store: &Store, id: &SessionId) -> State 
     let (sender, receiver) = sync_channel(1);
     let (wake, store, id) = (waker(ctx, Reason::Answer), store.clone(), id.clone());
     engine.spawn(async move {
-        let opening = tokio::task::spawn_blocking(move || {
-            let opened = store.open_session(&id, timestamp::now_ms());
-            let opened = opened.map_err(|error| format!("It cannot be opened: {error}."))?;
-            let draft = Restored::read(&store, &Home::Session(id));
-            Ok(Box::new(Arrived { opened, draft }))
-        });
-        let opened = opening.await;
-        let opened = opened.unwrap_or_else(|_panicked| Err("It cannot be opened.".to_owned()));
+        let mut opened = open_once(&store, &id).await;
+        // A tab that was just closed lets its session go in a moment.
+        let limit = perf::now() + LET_GO;
+        while is_locked(&opened) && perf::now() < limit {
+            tokio::time::sleep(LET_GO / 20).await;
+            if store.is_free(&id) {
+                opened = open_once(&store, &id).await;
+            }
+        }
         // A window that has closed wants no answer.
         sender.send(opened).ok();
         wake();
     });
     State::Opening(receiver)
+}
+
+async fn open_once(store: &Store, id: &SessionId) -> Result<Box<Arrived>, String> {
+    let (store, id) = (store.clone(), id.clone());
+    let opening = tokio::task::spawn_blocking(move || {
+        let opened = store.open_session(&id, timestamp::now_ms());
+        let opened = opened.map_err(|error| format!("It cannot be opened: {error}."))?;
+        let draft = Restored::read(&store, &Home::Session(id));
+        Ok(Box::new(Arrived { opened, draft }))
+    });
+    opening.await.unwrap_or_else(|_panicked| Err("It cannot be opened.".to_owned()))
+}
+
+fn is_locked(opened: &Result<Box<Arrived>, String>) -> bool {
+    let log = opened.as_ref().map(|arrived| &arrived.opened.log);
+    log.is_ok_and(|log| matches!(log, Access::Read { live, .. } if live.is_lockable()))
 }

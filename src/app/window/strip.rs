@@ -31,7 +31,11 @@ impl Window {
             .id_salt("tabs")
             .auto_shrink([false, true])
             .scroll_bar_visibility(egui::scroll_area::ScrollBarVisibility::AlwaysHidden);
-        scroll.show(ui, |ui| {
+        // In the middle of the bar's height.
+        let room = ui.available_rect_before_wrap();
+        let middle = Rect::from_center_size(room.center(), vec2(room.width(), HEIGHT));
+        let mut strip = ui.new_child(egui::UiBuilder::new().max_rect(middle));
+        scroll.show(&mut strip, |ui| {
             ui.spacing_mut().item_spacing.x = GAP;
             ui.horizontal(|ui| {
                 for (index, tab) in self.tabs.iter().enumerate() {

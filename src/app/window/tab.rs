@@ -31,6 +31,8 @@ pub(super) struct Tab {
     page: Page,
     /// It was opened for a look, and gives way to the next one that is.
     pub(super) is_passing: bool,
+    /// Its session stands in the list.
+    pub(super) is_listed: bool,
 }
 
 enum Page {
@@ -46,12 +48,19 @@ impl Tab {
             .file_name()
             .map_or_else(|| path.display().to_string(), |name| name.to_string_lossy().into_owned());
         let page = page(ctx, shown::follow(&path, ctx));
-        Self { id, name, path: Some(path), page, is_passing: false }
+        Self { id, name, path: Some(path), page, is_passing: false, is_listed: false }
     }
 
     pub(super) fn sample(ctx: &Context, id: u64) -> Self {
         let page = page(ctx, shown::sample(ctx));
-        Self { id, name: "Sample conversation".to_owned(), path: None, page, is_passing: false }
+        Self {
+            id,
+            name: "Sample conversation".to_owned(),
+            path: None,
+            page,
+            is_passing: false,
+            is_listed: false,
+        }
     }
 
     pub(super) fn chat(
@@ -62,7 +71,14 @@ impl Tab {
         id: u64,
     ) -> Self {
         let page = Page::Live(Box::new(Chat::new(ctx, engine, around, flags)));
-        Self { id, name: "New chat".to_owned(), path: None, page, is_passing: false }
+        Self {
+            id,
+            name: "New chat".to_owned(),
+            path: None,
+            page,
+            is_passing: false,
+            is_listed: false,
+        }
     }
 
     /// A session, shown while it is being opened.
@@ -78,7 +94,7 @@ impl Tab {
             Ok(stored) => Page::Stored(Box::new(stored)),
             Err(why) => Page::Failed(why),
         };
-        Self { id, name: String::new(), path: None, page, is_passing: false }
+        Self { id, name: String::new(), path: None, page, is_passing: false, is_listed: false }
     }
 
     /// Goes on with a session that was opened.

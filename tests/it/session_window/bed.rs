@@ -169,7 +169,7 @@ pub(super) fn hits(query: &str) -> Hits {
         time_ms: NOW.unix_ms,
         place: Place::Text,
         snippet: snippet.into(),
-        ranges: vec![at..at + 9],
+        ranges: std::iter::once(at..at + 9).collect(),
     };
     let found = vec![found("d", "Torn line recovery"), found("b", "Minimap texture per strip row")];
     Hits { query: query.to_owned(), found, state: Searching::Done }

@@ -116,7 +116,11 @@ fn a_session_is_made_with_the_first_prompt_and_comes_back() {
 
     let mut again = window(data.path());
     until(&mut again, "it is opened", |desk| page(desk).contains("Try it"));
-    assert_eq!(again.state().titles(), ["Why does the frame time grow?"]);
+    assert_eq!(
+        again.state().titles(),
+        ["Why does the frame time grow?"],
+        "from the first frame on"
+    );
     ask(&mut again, "And now?");
     until(&mut again, "both are on the page", |desk| is_read(desk, "And now?"));
     assert_eq!(sessions(data.path()).len(), 1, "it goes on in the same session");
@@ -189,7 +193,7 @@ fn sessions_are_renamed_pinned_archived_and_deleted_while_they_are_open() {
         desk.get_by_role_and_label(Role::Button, title).click_secondary();
         desk.run_steps(3);
         let is_entry = |node: &egui_kittest::Node<'_>| node.rect().width() > 100.0;
-        let found = desk.get_all_by_label_contains(entry).filter(is_entry).last();
+        let found = desk.get_all_by_label_contains(entry).rfind(is_entry);
         found.expect("an entry").click();
         desk.run_steps(3);
     };
@@ -301,6 +305,42 @@ fn a_session_that_another_window_has_is_followed_and_taken_over() {
     });
     ask(&mut second, "Now it is mine");
     until(&mut second, "it is said", |desk| is_read(desk, "Now it is mine"));
+}
+
+/// What was opened for a look gives way to the next; what was opened to be kept does not.
+#[test]
+fn a_look_gives_way_to_the_next() {
+    let data = tempfile::tempdir().unwrap();
+    let mut desk = window(data.path());
+    for words in ["First of three", "Second of three", "Third of three"] {
+        ask(&mut desk, words);
+        until(&mut desk, "it is listed", lists(words));
+        desk.key_press_modifiers(Modifiers::COMMAND, Key::W);
+        desk.run_steps(2);
+        desk.key_press_modifiers(Modifiers::COMMAND, Key::N);
+        desk.run_steps(2);
+    }
+    let titles = |desk: &Desk| desk.state().titles();
+    let open = |desk: &mut Desk, title: &str, modifiers: Modifiers| {
+        desk.get_by_role_and_label(Role::Button, title).click_modifiers(modifiers);
+        until(desk, "it is opened", |desk| {
+            titles(desk).get(desk.state().active()).map(String::as_str) == Some(title)
+        });
+        until(desk, "it can be written in", |desk| {
+            desk.query_by_role(Role::MultilineTextInput).is_some()
+        });
+    };
+    open(&mut desk, "First of three", Modifiers::NONE);
+    assert_eq!(titles(&desk), ["First of three"], "the blank one gave way");
+    open(&mut desk, "Second of three", Modifiers::NONE);
+    assert_eq!(titles(&desk), ["Second of three"]);
+    open(&mut desk, "Third of three", Modifiers::COMMAND);
+    assert_eq!(titles(&desk), ["Second of three", "Third of three"]);
+    write(&mut desk, "A draft holds it");
+    open(&mut desk, "First of three", Modifiers::NONE);
+    assert_eq!(titles(&desk), ["Second of three", "Third of three", "First of three"]);
+    open(&mut desk, "Second of three", Modifiers::NONE);
+    assert_eq!(desk.state().active(), 0, "an open one is gone to");
 }
 
 /// A closed tab lets its log go.
