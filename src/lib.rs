@@ -85,6 +85,9 @@
 //!     [`tools::policy`] makes one. (`tools`)
 //! 16. **What is counted is what is marked.** [`engine::find`] counts in the words that
 //!     [`layout::reading`] says are shown, and the view marks in the same words. (`find`)
+//! 17. **Acknowledged is durable.** What [`store::Saved`] said is on the disk survives a kill
+//!     and the loss of power; a torn end of a log is put aside, never thrown away. (`store`:
+//!     `d1`, `d2`, `d3`, `d4`, `d5`, `d7`)
 //!
 //! # What is deliberately absent
 //!

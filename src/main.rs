@@ -43,7 +43,7 @@ fn run(command: Command, general: &cli::General) -> Result<()> {
         Command::Providers => print(&providers::run()?),
         Command::Render(args) => say_written(&render::run(&args, &Letterpress)?),
         Command::Export(args) => export::run(&args.into()).map(|_summary| ()),
-        Command::Synth(args) => synth::run(args.into()),
+        Command::Synth(args) => synth::run(args.into(), args.format),
         Command::Profile(args) => {
             let outcome = profile::run(&args, &Letterpress)?;
             print(&outcome.text)?;

@@ -353,6 +353,9 @@ pub struct Synth {
     /// Chooses one of many histories; the same seed gives the same bytes.
     #[arg(long, value_name = "S", default_value_t = 1)]
     pub seed: u64,
+    /// In which form.
+    #[arg(long, value_enum, default_value_t)]
+    pub format: synth::Form,
 }
 
 impl From<Export> for export::Request {
@@ -365,7 +368,7 @@ impl From<Export> for export::Request {
 }
 
 impl From<Synth> for synth::Request {
-    fn from(Synth { messages, seed }: Synth) -> Self {
+    fn from(Synth { messages, seed, .. }: Synth) -> Self {
         Self { messages, seed }
     }
 }

@@ -20,6 +20,7 @@ use std::sync::Arc;
 use super::{
     id::MessageId,
     message::{Message, NoticeKind, Part, Role, StopReason},
+    record::UNFINISHED,
     tool::{ToolCall, ToolState},
 };
 
@@ -322,6 +323,7 @@ fn has_ended(outline: &Outline, silent_ms: i64, limits: &Limits) -> bool {
         (Last::TurnEnd, _) => true,
         (Last::Nobody | Last::Prompt | Last::Result, _) => false,
         (Last::Reply, Some(StopReason::ToolUse)) => false,
+        (Last::Reply, Some(StopReason::Other(name))) if **name == *UNFINISHED => false,
         (Last::Reply, Some(_)) => true,
         (Last::Reply, None) => silent_ms >= limits.settle_ms,
     }

@@ -1,13 +1,13 @@
 //! What is too long for a line of the log: files that are named after what is in them.
 
 use std::{
-    fs, io,
+    io,
     path::{Path, PathBuf},
 };
 
 use sha2::{Digest as _, Sha256};
 
-use super::disk::{self, Disk};
+use super::disk::{self, Disk, RealDisk};
 
 /// Blobs of more bytes are not read.
 pub(super) const BLOB_MAX: u64 = 1 << 30;
@@ -17,11 +17,13 @@ const FOLDER: &str = "blobs";
 /// are not there, or are not what was kept.
 #[must_use]
 pub fn blob_of(folder: &Path, sha: &str) -> Option<Vec<u8>> {
-    let path = path(folder, sha)?;
-    if fs::metadata(&path).ok()?.len() > BLOB_MAX {
-        return None;
-    }
-    let bytes = fs::read(path).ok()?;
+    read(&RealDisk, folder, sha)
+}
+
+/// See [`blob_of`].
+pub(super) fn read(disk: &dyn Disk, session: &Path, sha: &str) -> Option<Vec<u8>> {
+    let path = is_name(sha).then(|| folder(session).join(sha))?;
+    let bytes = disk::read_file(disk, &path, BLOB_MAX).ok()?;
     (name(&bytes) == sha).then_some(bytes)
 }
 
@@ -42,11 +44,6 @@ pub(super) fn is_name(text: &str) -> bool {
 /// The folder of them.
 pub(super) fn folder(session: &Path) -> PathBuf {
     session.join(FOLDER)
-}
-
-/// Where one is, if that is the name of one.
-fn path(session: &Path, sha: &str) -> Option<PathBuf> {
-    is_name(sha).then(|| folder(session).join(sha))
 }
 
 /// Keeps bytes under their name; they are on the disk when this returns.

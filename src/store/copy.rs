@@ -21,8 +21,7 @@ pub(super) fn save(
     if disk.exists(to) {
         return Err(io::ErrorKind::AlreadyExists.into());
     }
-    let folder = to.parent().filter(|folder| !folder.as_os_str().is_empty());
-    let folder = folder.unwrap_or(Path::new("."));
+    let folder = disk::folder_of(to);
     disk::make_folders(disk, folder)?;
     copy_blobs(disk, session, folder)?;
     for (sha, bytes) in &pages.blobs {

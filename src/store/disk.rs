@@ -161,21 +161,26 @@ pub(super) fn read_file(disk: &dyn Disk, path: &Path, limit: u64) -> io::Result<
     Ok(bytes)
 }
 
+/// The folder that a file is in.
+pub(super) fn folder_of(path: &Path) -> &Path {
+    match path.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => folder,
+        Some(_) | None => Path::new("."),
+    }
+}
+
 /// Makes a folder and those above it that are not there, all of them to stay.
 pub(super) fn make_folders(disk: &dyn Disk, path: &Path) -> io::Result<()> {
-    if path.as_os_str().is_empty() || disk.exists(path) {
+    if disk.exists(path) {
         return Ok(());
     }
-    let parent = path.parent().unwrap_or(Path::new(""));
+    let parent = folder_of(path);
     make_folders(disk, parent)?;
     match disk.make_folder(path) {
         Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
         Ok(()) | Err(_) => {}
     }
-    match parent.as_os_str().is_empty() {
-        true => disk.sync_folder(Path::new(".")),
-        false => disk.sync_folder(parent),
-    }
+    disk.sync_folder(parent)
 }
 
 /// Puts a file in the place of the one before: whole or not at all. With `is_synced` it is on
@@ -186,7 +191,7 @@ pub(super) fn replace(
     bytes: &[u8],
     is_synced: bool,
 ) -> io::Result<()> {
-    let folder = path.parent().unwrap_or(Path::new("."));
+    let folder = folder_of(path);
     let draft = folder.join(temporary_name());
     let written = (|| {
         let mut file = disk.open(&draft, Opening::New)?;

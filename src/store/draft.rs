@@ -188,7 +188,7 @@ fn read(disk: &dyn Disk, path: &Path) -> Vec<StoredDraft> {
     let value: Option<Value> = serde_json::from_slice(&bytes).ok();
     let drafts = value.as_ref().and_then(|value| value.get("drafts")?.as_array());
     let Some(drafts) = drafts else {
-        let folder = path.parent().unwrap_or(Path::new("."));
+        let folder = disk::folder_of(path);
         let torn = folder.join(format!("torn-draft-{:08x}.bin", random() >> 32));
         // Where nothing can be written it stays where it is.
         disk.rename(path, &torn).ok();

@@ -22,6 +22,7 @@ mod clock;
 mod copy;
 pub mod disk;
 mod draft;
+mod exposure;
 mod fit;
 mod id;
 mod live;
@@ -150,10 +151,33 @@ impl Store {
         open::open(self, id, now_ms)
     }
 
+    /// Opens a session only to read it, as it grows, whoever writes it.
+    ///
+    /// # Errors
+    /// When there is none, or it cannot be read.
+    pub fn view_session(&self, id: &SessionId) -> Result<Opened, OpenError> {
+        open::view(self, id, "It is only read.".into(), true)
+    }
+
     /// Saves drafts.
     #[must_use]
     pub fn drafts(&self) -> Drafts {
         self.inner.drafts.clone()
+    }
+
+    /// All records in the first `len` bytes of a session's log, see [`replay()`].
+    ///
+    /// # Errors
+    /// When there is no log.
+    pub fn replay(&self, id: &SessionId, len: u64) -> io::Result<Replay> {
+        let file = self.disk().open(&self.log_path(id), disk::Opening::Read)?;
+        Ok(Replay::new(Some(file), 0, len, Some(self.folder(id))))
+    }
+
+    /// The bytes that a session keeps under a name, see [`blob_of`].
+    #[must_use]
+    pub fn blob(&self, id: &SessionId, sha: &str) -> Option<Vec<u8>> {
+        blobs::read(self.disk(), &self.folder(id), sha)
     }
 
     /// Is there nobody who writes a session?

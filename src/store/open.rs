@@ -133,7 +133,7 @@ pub(super) fn create(store: &Store, id: SessionId, meta: Value, now_ms: i64) -> 
 /// Writes a log of one record.
 fn write_first(store: &Store, path: &Path, meta: Value) -> io::Result<()> {
     let disk = store.disk();
-    let folder = path.parent().unwrap_or(Path::new("."));
+    let folder = disk::folder_of(path);
     let mut kept = Ok(());
     let body = fit(meta, &mut |bytes| {
         let name = super::blobs::name(bytes);
@@ -201,7 +201,7 @@ fn remove_unfinished(store: &Store, id: &SessionId) {
 }
 
 /// A session that is only read.
-fn view(
+pub(super) fn view(
     store: &Store,
     id: &SessionId,
     why: Arc<str>,

@@ -84,7 +84,7 @@ impl Recovered {
         let mut bytes = vec![0; usize::try_from(size - from).unwrap_or_default()];
         let read = disk::read_full(&*self.file, from, &mut bytes)?;
         bytes.truncate(read);
-        let torn = free_name(disk, path.parent().unwrap_or(Path::new(".")), now_ms);
+        let torn = free_name(disk, disk::folder_of(path), now_ms);
         if disk::replace(disk, &torn, &bytes, true).is_err() {
             return Ok(());
         }

@@ -3,6 +3,7 @@
 use std::io;
 
 use memchr::{memchr, memmem};
+use serde::de::IgnoredAny;
 
 use super::disk::{self, DiskFile};
 use crate::model::record::line::{Flaw, Line, parse};
@@ -158,17 +159,19 @@ fn salvage(whole: Place, line: &[u8], why: &'static str, see: &mut dyn FnMut(Pla
     let mut bad: Option<usize> = None;
     for (from, to) in parts(line) {
         let part = line.get(from..to).unwrap_or_default();
-        // The byte before the next record may be what became of the end of the line.
-        let shorter = part.split_last().map_or(part, |(_, shorter)| shorter);
-        let found = read(part).map(|record| (record, to));
-        let Ok((record, end)) = found.or_else(|_| read(shorter).map(|it| (it, to - 1))) else {
+        let len = json_len(part);
+        let Ok(record) = read(part.get(..len).unwrap_or_default()) else {
             bad.get_or_insert(from);
             continue;
         };
         if let Some(bad) = bad.take() {
             see(place(bad, from), Piece::Damaged(why));
         }
-        see(place(from, end), Piece::Record(record));
+        see(place(from, from + len), Piece::Record(record));
+        // One byte is what became of the end of the line.
+        if len + 1 < part.len() {
+            bad = Some(from + len);
+        }
     }
     if let Some(bad) = bad {
         see(place(bad, line.len()), Piece::Damaged(why));
@@ -179,6 +182,15 @@ fn salvage(whole: Place, line: &[u8], why: &'static str, see: &mut dyn FnMut(Pla
 fn read(line: &[u8]) -> Result<Line<'_>, &'static str> {
     let record = parse(line).map_err(Flaw::words)?;
     if record.n < NUMBER_MAX { Ok(record) } else { Err("has a number that nobody gave it") }
+}
+
+/// How long the JSON is that a text begins with.
+fn json_len(text: &[u8]) -> usize {
+    let mut values = serde_json::Deserializer::from_slice(text).into_iter::<IgnoredAny>();
+    match values.next() {
+        Some(Ok(IgnoredAny)) => values.byte_offset(),
+        Some(Err(_)) | None => 0,
+    }
 }
 
 /// Cuts a line before all that looks like the beginning of a record.

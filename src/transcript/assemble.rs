@@ -12,6 +12,7 @@ use super::{
     links::Known,
     record::{Flags, Marks, NONE, Record, RecordKind, Traces},
     scan::Scan,
+    select,
 };
 
 /// Which part of the file was scanned.
@@ -26,6 +27,46 @@ pub(super) enum Scope {
     Tail,
 }
 
+/// Which path is shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Leaf {
+    /// That of the newest record.
+    Newest,
+    /// That of the record whose id has this hash; of the newest when there is none.
+    Named(u64),
+    /// The newest that goes through the record at this place in the file.
+    Through(u64),
+}
+
+impl Leaf {
+    fn among(self, records: &[Record], known: &Known, format: Format) -> Option<u32> {
+        match self {
+            Self::Newest => None,
+            Self::Named(id) => known.find(id),
+            Self::Through(offset) => newest_through(records, offset, format),
+        }
+    }
+}
+
+/// The newest leaf below the record at a place, or that record.
+fn newest_through(records: &[Record], offset: u64, format: Format) -> Option<u32> {
+    let first = records.partition_point(|record| record.offset < offset);
+    records.get(first).filter(|record| record.offset == offset)?;
+    let mut is_below = vec![false; records.len()];
+    *is_below.get_mut(first)? = true;
+    let mut newest = first;
+    for (number, record) in records.iter().enumerate().skip(first + 1) {
+        let is_child = is_below.get(record.parent as usize).copied().unwrap_or(false);
+        if is_child && select::can_lead(record, format) {
+            newest = number;
+        }
+        if let Some(slot) = is_below.get_mut(number) {
+            *slot = is_child;
+        }
+    }
+    Some(newest as u32)
+}
+
 /// An index, and what is left of its scan: its records are in the index.
 #[derive(Debug)]
 pub(super) struct Assembled {
@@ -35,7 +76,12 @@ pub(super) struct Assembled {
 }
 
 /// Settles links and pairs and builds the rows.
-pub(super) fn assemble(mut scan: Scan, scope: Scope, file: Arc<PositionedFile>) -> Assembled {
+pub(super) fn assemble(
+    mut scan: Scan,
+    scope: Scope,
+    file: Arc<PositionedFile>,
+    leaf: Leaf,
+) -> Assembled {
     let known = std::mem::take(&mut scan.links).into_known();
     let title = title(&scan.titles, |leaf| known.find(leaf).is_some());
     let first_linked = scan.records.iter().position(|record| record.has(Flags::LINKED));
@@ -65,15 +111,21 @@ pub(super) fn assemble(mut scan: Scan, scope: Scope, file: Arc<PositionedFile>) 
     let warnings = warnings(&mut scan, scope);
     let tree = if scan.unlinked { Tree::Unlinked } else { Tree::Linked };
     let lines = std::mem::take(&mut scan.lines);
-    let index = Index::new(scan.format, lines, tree, scope, file).with_words(title, warnings);
+    let mut index = Index::new(scan.format, lines, tree, scope, file).with_words(title, warnings);
+    if let Some(log) = &scan.log {
+        (index.latest_secs, index.open) = (log.latest_secs(), log.open_head());
+        index.unfinished = log.unfinished();
+    }
     let records = std::mem::take(&mut scan.records);
-    Assembled { chosen: index.choose(records, None), known, scan }
+    let leaf = leaf.among(&records, &known, scan.format);
+    Assembled { chosen: index.choose(records, leaf), known, scan }
 }
 
 /// The title that counts: the newest of those with the highest rank.
 pub(super) fn title(titles: &[Title], is_known: impl Fn(u64) -> bool) -> Option<Arc<str>> {
     let titles = titles.iter().filter(|title| title.leaf.is_none_or(&is_known));
-    titles.max_by_key(|title| title.rank).map(|title| title.text.as_str().into())
+    let title = titles.max_by_key(|title| title.rank)?;
+    (!title.text.is_empty()).then(|| title.text.as_str().into())
 }
 
 /// Strings results and continuing lines behind the record whose row they belong to.
@@ -111,14 +163,14 @@ fn sum_up(records: &mut [Record]) {
             continue;
         }
         let (mut marks, mut traces) = (head.marks(), head.traces());
-        if head.has(Flags::SUPERSEDED) {
+        if head.is_replaced() {
             (marks, traces, head.lines) = (Marks::default(), Traces::default(), 0);
             head.flags.clear(Flags::FAILED);
         }
         let mut next = head.next;
         while let Some(record) = records.get(next as usize) {
             next = record.next;
-            if record.has(Flags::SUPERSEDED) {
+            if record.is_replaced() {
                 continue;
             }
             if record.kind == RecordKind::Assistant {
@@ -147,7 +199,8 @@ fn leave_out_torn(records: &mut [Record], format: Format) {
         RecordKind::Housekeeping
         | RecordKind::Assistant
         | RecordKind::Result
-        | RecordKind::Sidechain => false,
+        | RecordKind::Sidechain
+        | RecordKind::Silent => false,
         RecordKind::Header
         | RecordKind::User
         | RecordKind::Custom
@@ -159,6 +212,10 @@ fn leave_out_torn(records: &mut [Record], format: Format) {
         if record.kind == RecordKind::Housekeeping {
             record.flags.set(Flags::CHILD);
         }
+    }
+    if format == Format::Letterpress {
+        // Results stand in their calls, and the scan told what began before.
+        return;
     }
     for record in records.iter_mut() {
         let is_orphan = record.kind == RecordKind::Result;

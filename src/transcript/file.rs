@@ -3,6 +3,7 @@
 use std::{
     fs::File,
     io::{self, Read as _},
+    sync::atomic::{AtomicU64, Ordering},
 };
 
 use super::spool::Spool;
@@ -11,12 +12,24 @@ use super::spool::Spool;
 /// or what came so far.
 #[derive(Debug)]
 pub(super) enum PositionedFile {
-    File(File),
+    File(File, AtomicU64),
     Memory(&'static [u8]),
     Spool(Spool),
 }
 
 impl PositionedFile {
+    pub(super) fn of(file: File) -> Self {
+        Self::File(file, AtomicU64::new(0))
+    }
+
+    /// Bytes read from a file so far.
+    pub(super) fn bytes_read(&self) -> u64 {
+        match self {
+            Self::File(_, read) => read.load(Ordering::Relaxed),
+            Self::Memory(_) | Self::Spool(_) => 0,
+        }
+    }
+
     /// Fills `buffer` from `offset` and says how much there was: less than asked when
     /// the file ends before, or became shorter.
     pub(super) fn read_full(&self, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
@@ -34,7 +47,11 @@ impl PositionedFile {
 
     fn read_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
         match self {
-            Self::File(file) => read_at(file, buffer, offset),
+            Self::File(file, read) => {
+                let got = read_at(file, buffer, offset)?;
+                read.fetch_add(got as u64, Ordering::Relaxed);
+                Ok(got)
+            }
             Self::Memory(bytes) => {
                 let start = usize::try_from(offset).unwrap_or(usize::MAX).min(bytes.len());
                 (&bytes[start..]).read(buffer)
@@ -46,7 +63,7 @@ impl PositionedFile {
     /// The first byte that can be read.
     pub(super) fn first(&self) -> u64 {
         match self {
-            Self::File(_) | Self::Memory(_) => 0,
+            Self::File(..) | Self::Memory(_) => 0,
             Self::Spool(spool) => spool.first(),
         }
     }

@@ -23,11 +23,46 @@ pub(super) struct Glance {
     pub(super) content: Content,
     /// The message carries an error.
     pub(super) failed: bool,
+    /// One of its calls does.
+    pub(super) call_failed: bool,
+    /// Hashed ids of calls that a piece of an answer tells of, and which kind of call it is.
+    pub(super) met: Vec<(u64, Option<LowStakes>)>,
     /// Belongs to a sub-agent.
     pub(super) side: bool,
     /// What a housekeeping record is, see [`super::housekeeping`].
     pub(super) housekeeping: u16,
     pub(super) title: Option<Title>,
+    /// Of a session of this program: where it stands in its log.
+    pub(super) logged: Option<Logged>,
+}
+
+/// Where a record stands in a log of this program, and what it is to its message.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Logged {
+    pub(super) version: u64,
+    pub(super) n: u64,
+    pub(super) sum: u32,
+    /// When it was written.
+    pub(super) written_ms: i64,
+    pub(super) piece: Piece,
+    /// The message is called after this record: it has none before it.
+    pub(super) is_first: bool,
+    /// It says of itself when the message was said.
+    pub(super) has_own_time: bool,
+}
+
+/// What a record is to its message.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Piece {
+    /// All of it.
+    #[default]
+    Whole,
+    /// The beginning of an answer.
+    Begins,
+    /// What came of it.
+    Adds,
+    /// The whole answer, which stands for what was added before.
+    Ends,
 }
 
 /// Where a record hangs in the tree.
@@ -79,6 +114,9 @@ impl Glance {
             side,
             housekeeping,
             title,
+            call_failed,
+            met,
+            logged,
         } = self;
         *kind = None;
         *id = None;
@@ -89,6 +127,9 @@ impl Glance {
         *side = false;
         *housekeeping = 0;
         *title = None;
+        *call_failed = false;
+        met.clear();
+        *logged = None;
         content.clear();
     }
 }
@@ -188,7 +229,7 @@ impl Content {
         self.marks.other();
     }
 
-    fn thinking(&mut self, redacted: bool, inside: &[u8]) {
+    pub(super) fn thinking(&mut self, redacted: bool, inside: &[u8]) {
         self.has_words = true;
         self.lines = self.lines.saturating_add(2);
         if redacted || !json::is_blank(inside) {
@@ -205,11 +246,22 @@ impl Content {
 
     fn call(&mut self, block: &Block<'_>) {
         self.calls.push(hash(block.id));
+        self.named_call(&json::unescaped(block.name));
+    }
+
+    /// Counts a call of a tool.
+    pub(super) fn named_call(&mut self, name: &str) {
+        self.call_of(LowStakes::of(name));
+    }
+
+    /// Counts a call of a kind; none is no low-stakes one.
+    pub(super) fn call_of(&mut self, kind: Option<LowStakes>) {
         let mut tally = ToolTally::default();
-        let name = json::unescaped(block.name);
-        tally.add(&name);
-        if LowStakes::of(&name).is_none() {
-            return self.other_call();
+        match kind {
+            None => return self.other_call(),
+            Some(LowStakes::Read) => tally.reads = 1,
+            Some(LowStakes::List) => tally.lists = 1,
+            Some(LowStakes::Search) => tally.searches = 1,
         }
         self.has_words = true;
         self.lines = self.lines.saturating_add(3);

@@ -20,6 +20,7 @@ use super::{
     glance::{Glance, Title},
     index::Tree,
     indexer::{Lines, Sink},
+    letterpress::log::{self, Log, Step},
     record::{Flags, NONE, Record, RecordKind},
     rows::{self, Builder, Records as _},
     scan::{self, RECORDS_MAX, Span, WARNINGS_MAX},
@@ -140,6 +141,8 @@ struct Extension {
     began: bool,
     /// The message whose lines are being met, and its first record.
     open_message: Option<(u64, u32)>,
+    /// What is known of a log of this program.
+    log: Option<Box<Log>>,
     /// The last record of a row's chain, by its first.
     tails: FxHashMap<u32, u32>,
     /// The row of the newest prompt plus one, or 0.
@@ -173,6 +176,7 @@ impl Extension {
             titles: scan.titles,
             began: scan.began,
             open_message: scan.open_message,
+            log: scan.log,
             tails: FxHashMap::default(),
             prompt: prompt.map_or(0, |row| row as u32 + 1),
             batch: Batch::default(),
@@ -200,7 +204,7 @@ impl Extension {
         if unusual {
             return Grown::Unusual;
         }
-        if records == self.index.records.len() {
+        if records == self.index.records.len() && changed.is_empty() {
             return Grown::Not;
         }
         let reshaped = reshaped.and_then(|head| self.row_of(head)).unwrap_or(old_len);
@@ -232,6 +236,7 @@ impl Extension {
 
     fn push(&mut self, mut record: Record, gap: u64) -> u32 {
         let number = self.index.records.len();
+        let gap = gap + self.log.as_mut().map_or(0, |log| log.take_gap());
         self.index.lines.push(number, &mut record, gap);
         self.index.latest_secs = self.index.latest_secs.max(record.time_secs);
         self.index.records.push(record);
@@ -302,6 +307,75 @@ impl Extension {
         self.batch.changed.push(owner);
     }
 
+    /// Takes a record of a log, if it is no record of its own, and says what is odd about it.
+    fn logged(&mut self, glance: &mut Glance, span: Span) -> (Option<u32>, Option<String>) {
+        let Some(mut log) = self.log.take() else { return (None, None) };
+        let mut odd = None;
+        let newest = self.index.records.len() as u32;
+        let found = match log.meet(glance, span.gap, &mut odd) {
+            Step::Repeated => Some(newest.saturating_sub(1)),
+            Step::Adds(head) => {
+                self.change(head, |head| log.add(head, glance, span));
+                Some(head)
+            }
+            Step::Ends(head, before) => {
+                let record = scan::first_record(glance, RecordKind::Assistant, span);
+                let number = self.push(record, span.gap + log.take_gap());
+                self.say_again(head, before, number);
+                self.change(head, |head| log::set_time(head, glance));
+                log.ended(number);
+                Some(number)
+            }
+            Step::Own(unfinished) => {
+                if let Some(head) = unfinished {
+                    self.change(head, log::interrupt);
+                }
+                None
+            }
+        };
+        self.index.open = log.open_head();
+        self.index.latest_secs = self.index.latest_secs.max(log.latest_secs());
+        self.log = Some(log);
+        (found, odd)
+    }
+
+    /// Changes the first record of a row that stands.
+    fn change(&mut self, head: u32, change: impl FnOnce(&mut Record)) {
+        if let Some(record) = self.index.records.at_mut(head) {
+            change(record);
+        }
+        self.batch.reshaped = Some(self.batch.reshaped.map_or(head, |r| r.min(head)));
+        self.builder.look_again(&self.index.records, head);
+        self.batch.changed.push(head);
+    }
+
+    /// The record `end` says all that the row of `head` says.
+    fn say_again(&mut self, head: u32, before: Option<u32>, end: u32) {
+        let tail = self.tail_of(head);
+        let records = &mut self.index.records;
+        let Some(record) = records.at_mut(end) else { return };
+        record.flags.set(Flags::CHILD);
+        let whole = *record;
+        if let Some(tail) = records.at_mut(tail) {
+            tail.next = end;
+        }
+        self.tails.insert(head, end);
+        if let Some(before) = before.and_then(|before| self.index.records.at_mut(before)) {
+            before.flags.set(Flags::REPLACED);
+        }
+        self.change(head, |head| {
+            head.flags.set(Flags::REPLACED);
+            let mut traces = whole.traces();
+            traces.set_forks(head.traces().forks());
+            (head.extra, head.lines) = (whole.extra, whole.lines);
+            head.set_traces(traces);
+            head.flags.clear(Flags::FAILED);
+            if whole.has(Flags::FAILED) {
+                head.flags.set(Flags::FAILED);
+            }
+        });
+    }
+
     fn tail_of(&mut self, owner: u32) -> u32 {
         if let Some(tail) = self.tails.get(&owner) {
             return *tail;
@@ -354,7 +428,8 @@ impl Extension {
                 | RecordKind::Custom
                 | RecordKind::Notice
                 | RecordKind::Raw
-                | RecordKind::Damaged => None,
+                | RecordKind::Damaged
+                | RecordKind::Silent => None,
             };
             self.batch.changed.extend(grown.filter(|head| *head != number));
         }
@@ -375,12 +450,25 @@ impl Sink for Extension {
         if self.batch.unusual {
             return number;
         }
+        let (known, odd) = self.logged(glance, span);
         let kind = self.kind(glance);
-        self.push(scan::first_record(glance, kind, span), span.gap);
+        if known.is_none() {
+            self.push(scan::first_record(glance, kind, span), span.gap);
+        }
+        if let Some(odd) = odd {
+            self.warn(known.unwrap_or(number), odd);
+        }
+        if let Some(number) = known {
+            return number;
+        }
         let is_usual = self.path.link(&mut self.index, glance, number);
         self.batch.unusual |= !is_usual;
         if kind != RecordKind::Sidechain {
             let owner = self.owner(glance, kind, number);
+            if let Some(log) = &mut self.log {
+                log.began(glance, number);
+                self.index.open = log.open_head();
+            }
             if self.index.tree == Tree::Linked {
                 self.path.go_to(&self.index, number, owner);
             }
@@ -402,6 +490,9 @@ impl Sink for Extension {
         }
         let record = Record::new(RecordKind::Damaged, span.offset, span.len);
         let number = self.push(record, span.gap);
+        if let Some(log) = &mut self.log {
+            log.damaged();
+        }
         self.warn(number, scan::damage(reason));
         self.place(number..number + 1);
     }

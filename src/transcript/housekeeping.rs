@@ -1,7 +1,7 @@
 //! The names of records that only the host program needs.
 
 /// Singular and plural; a record's code is its place here.
-const NAMES: [(&str, &str); 18] = [
+const NAMES: [(&str, &str); 19] = [
     ("other record", "other records"),
     ("progress record", "progress records"),
     ("queue operation", "queue operations"),
@@ -20,12 +20,14 @@ const NAMES: [(&str, &str); 18] = [
     ("artifact", "artifacts"),
     ("hook attachment", "hook attachments"),
     ("session header", "session headers"),
+    ("record of a newer version", "records of a newer version"),
 ];
 
 pub(super) const HIDDEN_MESSAGE: u16 = 9;
 pub(super) const EXTENSION_STATE: u16 = 14;
 pub(super) const ARTIFACT: u16 = 15;
 pub(super) const SESSION_HEADER: u16 = 17;
+pub(super) const NEWER_RECORD: u16 = 18;
 
 /// The code of a Claude Code record type that is housekeeping.
 pub(super) fn claude_code(record_type: &[u8]) -> Option<u16> {

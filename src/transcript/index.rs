@@ -9,6 +9,7 @@ use super::{
     assemble::Scope,
     file::PositionedFile,
     json::{self, Cursor, Fault},
+    letterpress,
     lines::LineTable,
     record::{Flags, NONE, Record, RecordKind},
     rows::{self, Builder, Rows},
@@ -38,6 +39,10 @@ pub struct Index {
     pub(super) warnings: Arc<Vec<Warning>>,
     /// The latest time of a record, in seconds since 1970, or 0.
     pub(super) latest_secs: u32,
+    /// The first record of an answer that is still being written.
+    pub(super) open: Option<u32>,
+    /// The first record of an answer that ends the file and has no end itself.
+    pub(super) unfinished: Option<u32>,
     file: Arc<PositionedFile>,
 }
 
@@ -90,6 +95,8 @@ impl Index {
             title: None,
             warnings: Arc::default(),
             latest_secs: 0,
+            open: None,
+            unfinished: None,
             file,
         }
     }
@@ -192,6 +199,14 @@ impl Index {
         Some(self.clone().choose(records, Some(leaf)).index)
     }
 
+    /// The answer at the end of a log that was not written to its end: all other messages
+    /// stay what they are when the log grows.
+    #[must_use]
+    pub fn unfinished(&self) -> Option<MessageId> {
+        let number = self.unfinished.or(self.open)?;
+        self.records.get(number as usize).map(|record| MessageId(record.offset))
+    }
+
     /// Bytes on the heap.
     #[must_use]
     pub fn heap_bytes(&self) -> usize {
@@ -214,6 +229,11 @@ impl Index {
     #[must_use]
     pub fn latest_ms(&self) -> Option<i64> {
         (self.latest_secs > 0).then(|| i64::from(self.latest_secs) * 1000)
+    }
+
+    pub(super) fn warn(&mut self, message: &str) {
+        let message = message.to_owned();
+        Arc::make_mut(&mut self.warnings).push(Warning { line: SourceLine(0), message });
     }
 
     pub(super) fn records(&self) -> &List<Record> {
@@ -244,7 +264,8 @@ impl Index {
             Tree::Unlinked => Selection::default(),
         };
         let (rows, builder) = rows::build(&mut records, self.format);
-        self.latest_secs = records.iter().map(|record| record.time_secs).max().unwrap_or(0);
+        let latest = records.iter().map(|record| record.time_secs).max().unwrap_or(0);
+        self.latest_secs = self.latest_secs.max(latest);
         self.records = records.into();
         self.rows = rows;
         self.branches = selection.branches.iter().map(|b| self.branch(*b)).collect();
@@ -278,7 +299,11 @@ impl Index {
         let id = record.and_then(|record| {
             // The id stands near the start; a branch may hang on a very long record.
             let bytes = self.file.read_vec(record.start(), ID_WITHIN.min(record.len as usize));
-            id_in(&bytes, if self.format == Format::Pi { b"id" } else { b"uuid" })
+            match self.format {
+                Format::Pi => id_in(&bytes, b"id"),
+                Format::ClaudeCode => id_in(&bytes, b"uuid"),
+                Format::Letterpress => letterpress::glance::id_in(&bytes),
+            }
         });
         let id = id.unwrap_or_else(|| format!("@{}", record.map_or(0, |record| record.offset)));
         Branch { id: id.into(), rows: rows as usize, leaf }
@@ -308,7 +333,10 @@ fn row_kind(kind: RecordKind) -> RowKind {
         RecordKind::Assistant => RowKind::Assistant,
         RecordKind::Result => RowKind::Orphan,
         RecordKind::Custom => RowKind::Custom,
-        RecordKind::Notice | RecordKind::Housekeeping | RecordKind::Sidechain => RowKind::Notice,
+        RecordKind::Notice
+        | RecordKind::Housekeeping
+        | RecordKind::Sidechain
+        | RecordKind::Silent => RowKind::Notice,
         RecordKind::Header | RecordKind::Raw | RecordKind::Damaged => RowKind::Raw,
     }
 }

@@ -6,12 +6,12 @@ use crate::model::Progress;
 
 use super::{
     Format, Growth, Index, Transcript,
-    assemble::{self, Assembled, Scope},
+    assemble::{self, Assembled, Leaf, Scope},
     claude,
     file::PositionedFile,
-    glance::Glance,
+    glance::{self, Glance},
     json::{Cursor, Fault, Walk},
-    pi,
+    letterpress, pi,
     record::RecordKind,
     scan::{Scan, Span},
     squeeze::Squeezer,
@@ -33,6 +33,8 @@ const RESCUES_MAX: usize = 8;
 pub struct Indexer {
     lines: Lines<Scan>,
     last_line: LastLine,
+    /// Where the file ends; an index that ends before it is not whole.
+    file_end: u64,
 }
 
 /// What becomes of a last line that has no end.
@@ -46,8 +48,10 @@ pub enum LastLine {
 
 impl Indexer {
     pub(super) fn new(transcript: &Transcript, range: Range<u64>, last_line: LastLine) -> Self {
-        let lines = Lines::new(transcript, range, Scan::new(transcript.format()));
-        Self { lines, last_line }
+        let is_whole = range.start == 0;
+        let scan = Scan::new(transcript.format(), is_whole);
+        let lines = Lines::new(transcript, range, scan);
+        Self { lines, last_line, file_end: transcript.len_bytes() }
     }
 
     /// Indexes about `max_bytes` more of `transcript`, the one it was made for. A read
@@ -63,33 +67,49 @@ impl Indexer {
     /// The index of what was met so far.
     #[must_use]
     pub fn finish(self) -> Index {
-        self.assembled().0.chosen.index
+        self.assembled(Leaf::Newest).0.chosen.index
+    }
+
+    /// The same on the path that the message of a source's id ends; on the newest, with a
+    /// warning, when there is no such message.
+    #[must_use]
+    pub fn finish_at(self, leaf: &str) -> Index {
+        let id = glance::hash(leaf.as_bytes());
+        let (assembled, _) = self.assembled(Leaf::Named(id));
+        let mut index = assembled.chosen.index;
+        if assembled.known.find(id).is_none() {
+            index.warn("the branch that was asked for is not there; the newest is shown");
+        }
+        index
     }
 
     /// The index of what was met so far, which goes on growing from there.
     #[must_use]
     pub fn finish_growing(self) -> Growth {
-        let (assembled, lines) = self.assembled();
+        let (assembled, lines) = self.assembled(Leaf::Newest);
         Growth::new(assembled, lines)
     }
 
     /// Runs to the end in one go.
-    pub(super) fn run(mut self, transcript: &Transcript) -> (Assembled, Lines<()>) {
+    pub(super) fn run(mut self, transcript: &Transcript, leaf: Leaf) -> (Assembled, Lines<()>) {
         while self.step(transcript, 1 << 20) != Progress::Complete {}
-        self.assembled()
+        self.assembled(leaf)
     }
 
-    fn assembled(mut self) -> (Assembled, Lines<()>) {
+    fn assembled(mut self, leaf: Leaf) -> (Assembled, Lines<()>) {
         let at_end = self.lines.is_at_end();
-        let is_whole = at_end && !self.lines.is_cut;
+        let is_whole = at_end && !self.lines.is_cut && self.lines.range.end >= self.file_end;
         if at_end {
             self.end();
+            if self.last_line == LastLine::Taken {
+                self.lines.sink.give_up_answer();
+            }
         }
         let scope =
             if self.lines.range.start == 0 { Scope::FromStart { is_whole } } else { Scope::Tail };
         let (scan, lines) = self.lines.replace_sink(());
         let file = Arc::clone(&lines.file);
-        let mut assembled = assemble::assemble(scan, scope, file);
+        let mut assembled = assemble::assemble(scan, scope, file, leaf);
         assembled.chosen.index.from = lines.range.start;
         (assembled, lines)
     }
@@ -303,7 +323,7 @@ impl<S: Sink> Lines<S> {
             let (bytes, _) = trimmed(rest, self.offset);
             let mut cursor = Cursor::new(bytes);
             let (format, agent_file) = (self.sink.format(), self.agent_file);
-            let walked = glance(&mut cursor, &mut self.glance, format, agent_file);
+            let walked = look_at(&mut cursor, &mut self.glance, format, agent_file);
             if walked.is_ok() && cursor.peek().is_none() && std::str::from_utf8(bytes).is_ok() {
                 self.last_line();
             }
@@ -341,7 +361,8 @@ impl<S: Sink> Lines<S> {
         let fits = u32::try_from(long.len).is_ok_and(|len| len < u32::MAX);
         let outcome = long.squeezer.finish().and_then(|squeezed| {
             let mut cursor = Cursor::new(&squeezed.json);
-            let walked = glance(&mut cursor, &mut self.glance, self.sink.format(), self.agent_file);
+            let walked =
+                look_at(&mut cursor, &mut self.glance, self.sink.format(), self.agent_file);
             walked.map_err(Fault::words)?;
             if cursor.peek().is_some() { Err("holds several values") } else { Ok(()) }
         });
@@ -399,7 +420,7 @@ impl<S: Sink> Lines<S> {
         let starts = memchr::memmem::find_iter(torn, b"{\"").filter(|at| *at > 0);
         let is_record = |at: &usize| {
             let rest = torn.get(*at..).unwrap_or(&[]);
-            [&b"{\"type\":\""[..], b"{\"parentUuid\":", b"{\"uuid\":"]
+            [&b"{\"type\":\""[..], b"{\"parentUuid\":", b"{\"uuid\":", b"{\"v\":"]
                 .iter()
                 .any(|s| rest.starts_with(s))
         };
@@ -436,11 +457,11 @@ impl<S: Sink> Lines<S> {
     }
 
     fn glance(&mut self, cursor: &mut Cursor<'_>) -> Walk<()> {
-        glance(cursor, &mut self.glance, self.sink.format(), self.agent_file)
+        look_at(cursor, &mut self.glance, self.sink.format(), self.agent_file)
     }
 }
 
-fn glance(
+fn look_at(
     cursor: &mut Cursor<'_>,
     glance: &mut Glance,
     format: Format,
@@ -452,6 +473,7 @@ fn glance(
     match format {
         Format::Pi => pi::glance::entry(cursor, glance),
         Format::ClaudeCode => claude::glance::record(cursor, glance, agent_file),
+        Format::Letterpress => letterpress::glance::record(cursor, glance),
     }
 }
 

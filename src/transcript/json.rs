@@ -15,6 +15,8 @@ pub(super) enum Fault {
     End,
     /// It nests too deep.
     Depth,
+    /// It is not what its sum says.
+    Sum,
 }
 
 impl Fault {
@@ -23,6 +25,7 @@ impl Fault {
             Self::Syntax => "is not a JSON object",
             Self::End => "is not complete",
             Self::Depth => "is nested too deep",
+            Self::Sum => "is not what was written",
         }
     }
 }
@@ -45,6 +48,26 @@ impl<'a> Cursor<'a> {
     /// Bytes walked so far.
     pub(super) fn position(&self) -> usize {
         self.at
+    }
+
+    /// The bytes that were not walked.
+    pub(super) fn rest(&self) -> &'a [u8] {
+        self.bytes.get(self.at..).unwrap_or(&[])
+    }
+
+    /// The bytes walked since a position.
+    pub(super) fn since(&self, position: usize) -> &'a [u8] {
+        self.bytes.get(position..self.at).unwrap_or(&[])
+    }
+
+    /// Walks over so many bytes without a look.
+    pub(super) fn pass(&mut self, len: usize) {
+        self.at = (self.at + len).min(self.bytes.len());
+    }
+
+    /// Walks over a byte, before which there may be blanks.
+    pub(super) fn byte(&mut self, byte: u8) -> Walk<()> {
+        self.expect(byte)
     }
 
     /// The first byte of the next token.

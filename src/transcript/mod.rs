@@ -26,6 +26,7 @@ mod housekeeping;
 mod index;
 mod indexer;
 mod json;
+mod letterpress;
 mod lines;
 mod links;
 mod mend;
@@ -48,16 +49,16 @@ use std::{
     sync::Arc,
 };
 
-use crate::model::{Message, Warning};
+use crate::model::{Message, MessageId, Warning};
 
-use assemble::Assembled;
+use assemble::{Assembled, Leaf};
 use file::PositionedFile;
 use indexer::Lines;
 
 pub use growth::{Changes, Grown, Growth};
 pub use index::{Branch, Index};
 pub use indexer::{Indexer, LastLine};
-pub use open::{OpenError, open, open_bytes, record_id, sniff};
+pub use open::{OpenError, open, open_bytes, open_log, record_id, sniff};
 pub use read::CHANGED_WORDS;
 pub use spool::Spool;
 pub use standing::{Extent, Print, Standing, is_same_file};
@@ -73,6 +74,8 @@ pub enum Format {
     Pi,
     /// A session of Claude Code or of one of its sub-agents.
     ClaudeCode,
+    /// A session of this program: its log.
+    Letterpress,
 }
 
 impl Format {
@@ -82,6 +85,7 @@ impl Format {
         match self {
             Self::Pi => "pi",
             Self::ClaudeCode => "claude-code",
+            Self::Letterpress => "letterpress",
         }
     }
 }
@@ -108,6 +112,11 @@ impl Transcript {
     #[must_use]
     pub fn format(&self) -> Format {
         self.format
+    }
+
+    /// The path of a file; none for what stands in memory.
+    pub(self) fn on_disk(&self) -> Option<&Path> {
+        matches!(&*self.file, PositionedFile::File(..)).then_some(&*self.path)
     }
 
     /// Its length when it was opened, in bytes.
@@ -146,6 +155,51 @@ impl Transcript {
         self.window(window_bytes, LastLine::Taken).0.chosen.index
     }
 
+    /// The index of about `window_bytes` around the message at `id`: the newest path through
+    /// it, as far as the window tells. None when no message of a log of this program begins
+    /// there.
+    #[must_use]
+    pub fn around(&self, id: MessageId, window_bytes: u64) -> Option<Index> {
+        self.around_leaf(id, window_bytes, Leaf::Through(id.0))
+    }
+
+    /// The same around the message of a source's id, on the path that it ends.
+    #[must_use]
+    pub fn around_end(&self, leaf: &str, window_bytes: u64) -> Option<Index> {
+        let number = leaf.strip_prefix('m')?.parse().ok()?;
+        let offset = open::find_record(&self.file, self.len, number)?;
+        let leaf = Leaf::Named(glance::hash(leaf.as_bytes()));
+        self.around_leaf(MessageId(offset), window_bytes, leaf)
+    }
+
+    fn around_leaf(&self, id: MessageId, window_bytes: u64, leaf: Leaf) -> Option<Index> {
+        if self.format != Format::Letterpress || id.0 >= self.len {
+            return None;
+        }
+        let mut window = window_bytes.max(1);
+        loop {
+            let start = match id.0 <= window / 2 {
+                true => 0,
+                false => open::tail_start(&self.file, id.0.saturating_add(1), window / 2),
+            };
+            let end = id.0.saturating_add(window / 2).min(self.len);
+            let indexer = Indexer::new(self, start..end, LastLine::Awaited);
+            let index = indexer.run(self, leaf).0.chosen.index;
+            let is_all = start == 0 && end == self.len;
+            let is_found = index.index_of(id).is_some();
+            if is_found && index.len() >= FEWEST_ROWS || is_all || window > WIDEST_WINDOW {
+                return is_found.then_some(index);
+            }
+            window = window.saturating_mul(4);
+        }
+    }
+
+    /// Bytes read from the file so far, through whichever handle of it.
+    #[must_use]
+    pub fn bytes_read(&self) -> u64 {
+        self.file.bytes_read()
+    }
+
     /// The same, which goes on growing with the file from there.
     #[must_use]
     pub fn growing_tail(&self, window_bytes: u64) -> Growth {
@@ -161,7 +215,7 @@ impl Transcript {
                 true => first,
                 false => open::tail_start(&self.file, self.len, window),
             };
-            let found = Indexer::new(self, start..self.len, last_line).run(self);
+            let found = Indexer::new(self, start..self.len, last_line).run(self, Leaf::Newest);
             let rows = found.0.chosen.index.len();
             if rows >= FEWEST_ROWS || start <= first || window > WIDEST_WINDOW {
                 return found;

@@ -1,6 +1,7 @@
 //! Opening a file and telling whose it is.
 
 use std::{
+    cmp::Ordering,
     fmt,
     fs::File,
     io,
@@ -8,11 +9,14 @@ use std::{
     sync::Arc,
 };
 
+use crate::model::record::line;
+
 use super::{
     Format, Transcript,
     file::PositionedFile,
     glance::hash,
     json::{self, Cursor, Fault},
+    letterpress,
 };
 
 /// Enough to tell a format.
@@ -20,6 +24,9 @@ pub(super) const HEAD_BYTES: usize = 64 * 1024;
 /// How far a last line that is longer than the window is followed to its start.
 const LAST_LINE_MAX: u64 = 128 * 1024 * 1024;
 const STEP_BYTES: u64 = 1024 * 1024;
+/// Read at a time to find the next record, and how much of it is read again.
+const PROBE_BYTES: usize = 16 * 1024;
+const PROBE_OVERLAP: usize = 512;
 
 /// Why a file could not be opened.
 #[derive(Debug)]
@@ -91,7 +98,32 @@ pub fn open(path: &Path) -> Result<Transcript, OpenError> {
     if len == 0 {
         return Err(OpenError::Empty(path.to_owned()));
     }
-    opened(path, PositionedFile::File(file), len)
+    opened(path, PositionedFile::of(file), len)
+}
+
+/// Opens the log of a session of this program, of which the first `len` bytes belong to the
+/// conversation. It need not say by its content that it is one, and may be empty.
+///
+/// # Errors
+/// When there is no file or it may not be read.
+pub fn open_log(path: &Path, len: u64) -> Result<Transcript, OpenError> {
+    let failed = |error: io::Error| match error.kind() {
+        io::ErrorKind::NotFound => OpenError::NotFound(path.to_owned()),
+        io::ErrorKind::PermissionDenied => OpenError::Permission(path.to_owned()),
+        _ => OpenError::Io(path.to_owned(), error),
+    };
+    let metadata = std::fs::metadata(path).map_err(failed)?;
+    if !metadata.is_file() {
+        return Err(OpenError::NotTranscript(path.to_owned()));
+    }
+    let file = PositionedFile::of(File::open(path).map_err(failed)?);
+    Ok(Transcript {
+        path: path.to_owned(),
+        format: Format::Letterpress,
+        file: Arc::new(file),
+        len: len.min(metadata.len()),
+        agent_file: false,
+    })
 }
 
 /// Opens a transcript that is part of the program, under a name of its own.
@@ -138,7 +170,7 @@ pub(super) fn begins_in_sidechain(head: &[u8]) -> bool {
 pub(super) fn working_folder(file: &PositionedFile) -> Option<String> {
     let head = file.read_vec(file.first(), HEAD_BYTES);
     lines(&head).find_map(|line| {
-        let mut folder = None;
+        let mut folder = letterpress::glance::workspace(line);
         // A line that is cut off may have named it before.
         let _walked = Cursor::new(line).members(|cursor, key| {
             if key == b"cwd" && folder.is_none() {
@@ -173,6 +205,8 @@ fn lines(head: &[u8]) -> impl Iterator<Item = &[u8]> {
 /// What the members of a record say about its format.
 #[derive(Default)]
 struct Traits<'a> {
+    /// A line of a log of this program, perhaps cut off.
+    is_logged: bool,
     record_type: &'a [u8],
     /// A text member of this name.
     id: bool,
@@ -204,6 +238,9 @@ impl Family {
 impl<'a> Traits<'a> {
     /// The members up to where the line ends or goes wrong.
     fn of(line: &'a [u8]) -> Self {
+        if line.starts_with(b"{\"v\":") && is_logged(line) {
+            return Self { is_logged: true, ..Self::default() };
+        }
         let mut traits = Self::default();
         let mut cursor = Cursor::new(line);
         let walked = cursor.members(|cursor, key| {
@@ -237,6 +274,9 @@ impl<'a> Traits<'a> {
     }
 
     fn format(&self) -> Option<Format> {
+        if self.is_logged {
+            return Some(Format::Letterpress);
+        }
         let is_claude = self.family == Family::ClaudeCode;
         match self.record_type {
             b"file-history-snapshot" => Some(Format::ClaudeCode),
@@ -254,6 +294,11 @@ impl<'a> Traits<'a> {
     }
 }
 
+/// The line begins like one of a log; the head of the file may end in it.
+fn is_logged(line: &[u8]) -> bool {
+    matches!(line::head(line), Ok(_) | Err(line::Flaw::End))
+}
+
 /// Where the newest `window` bytes begin to be whole lines. When the last line alone is
 /// longer, where the window before that line begins.
 pub(super) fn tail_start(file: &PositionedFile, len: u64, window: u64) -> u64 {
@@ -262,6 +307,47 @@ pub(super) fn tail_start(file: &PositionedFile, len: u64, window: u64) -> u64 {
         // A result needs the call before it.
         first_line(file, line, window).unwrap_or(line)
     })
+}
+
+/// Where the record of a number begins in a log: numbers rise with the lines.
+pub(super) fn find_record(file: &PositionedFile, len: u64, number: u64) -> Option<u64> {
+    let (mut low, mut high) = (0, len);
+    while low < high {
+        let middle = low.midpoint(high);
+        let (start, found) = record_from(file, middle, high);
+        match found.cmp(&number) {
+            Ordering::Less => low = start + 1,
+            Ordering::Equal => return Some(start),
+            Ordering::Greater => high = middle,
+        }
+    }
+    None
+}
+
+/// The first whole head of a record at or behind a place, and its number; the end when
+/// there is none.
+fn record_from(file: &PositionedFile, from: u64, end: u64) -> (u64, u64) {
+    let mut at = from.saturating_sub(1);
+    let mut is_start = from == 0;
+    while at < end {
+        let bytes = file.read_vec(at, PROBE_BYTES);
+        let mut place = 0;
+        while let Some(rest) = bytes.get(place..).filter(|rest| !rest.is_empty()) {
+            let start = at + place as u64;
+            if is_start && let Ok(head) = line::head(rest) {
+                return if start < end { (start, head.n) } else { (end, u64::MAX) };
+            }
+            let line_end = memchr::memchr(b'\n', rest);
+            is_start = line_end.is_some();
+            place = line_end.map_or(bytes.len(), |found| place + found + 1);
+        }
+        if bytes.len() < PROBE_BYTES {
+            break;
+        }
+        // A head that was cut off is met again, behind the end of the line before it.
+        (at, is_start) = (at + (PROBE_BYTES - PROBE_OVERLAP) as u64, false);
+    }
+    (end, u64::MAX)
 }
 
 /// The first line that begins in the last `window` of `len` bytes.

@@ -11,9 +11,11 @@ use crate::model::{
 use super::{
     Format, Index, Transcript, claude,
     file::PositionedFile,
+    glance::Glance,
     housekeeping,
     indexer::LINE_MAX,
     json::{Cursor, Fault},
+    letterpress::{self, read::Standing},
     mend,
     parts::{Draft, Loaded, label_of, raw_text, text_of},
     pi,
@@ -95,15 +97,23 @@ impl Reader<'_> {
             return blank(MessageId(u64::MAX), SourceLine(0));
         };
         match record.kind {
+            RecordKind::Damaged if self.transcript.format() == Format::Letterpress => {
+                self.damaged_in_log(&record, self.index.line_of(number))
+            }
             RecordKind::Damaged => self.damaged(&record, self.index.line_of(number)),
-            RecordKind::Raw => self.unknown(&record, number),
+            RecordKind::Raw if self.transcript.format() != Format::Letterpress => {
+                self.unknown(&record, number)
+            }
             RecordKind::Housekeeping => self.housekeeping(&record, number),
             RecordKind::Sidechain => self.sidechain(&record, number),
+            _ if self.transcript.format() == Format::Letterpress => self.logged(&record, number),
             RecordKind::Result => self.orphan(&record, number),
             RecordKind::Header
             | RecordKind::User
             | RecordKind::Assistant
             | RecordKind::Custom
+            | RecordKind::Raw
+            | RecordKind::Silent
             | RecordKind::Notice => self.whole(&record, number),
         }
     }
@@ -171,6 +181,8 @@ impl Reader<'_> {
         match self.transcript.format() {
             Format::Pi => pi::read::message(loaded),
             Format::ClaudeCode => claude::read::message(loaded),
+            // Its messages are read in another way.
+            Format::Letterpress => blank(MessageId(0), loaded.line),
         }
     }
 
@@ -178,6 +190,7 @@ impl Reader<'_> {
         match self.transcript.format() {
             Format::Pi => pi::read::result(loaded),
             Format::ClaudeCode => claude::read::result(loaded, usize::from(record.extra)),
+            Format::Letterpress => None,
         }
     }
 
@@ -211,6 +224,55 @@ impl Reader<'_> {
             parts: vec![Part::ToolResult(Arc::new(result))],
             ..blank(MessageId(record.offset), loaded.line)
         }
+    }
+
+    /// A message of a log of this program.
+    fn logged(&mut self, head: &Record, number: u32) -> Message {
+        let newest = self.chain(number).filter(|(_, record)| !record.is_replaced()).last();
+        let record = newest.map_or(*head, |(_, record)| record);
+        if record.len as usize > LINE_MAX {
+            self.warn(number, "parts of this message are left out, because it is too large");
+        }
+        let file = &self.transcript.file;
+        let bytes = file.read_vec(record.start(), (record.len as usize).min(LINE_MAX));
+        let is_open = self.index.open == Some(number);
+        let standing = if is_open { Standing::Open } else { Standing::Closed };
+        let path = self.transcript.on_disk();
+        let Some((mut message, warnings)) = letterpress::read::message(&bytes, standing, path)
+        else {
+            return self.unreadable(head, number, CHANGED);
+        };
+        warnings.iter().for_each(|warning| self.warn(number, warning));
+        let line = self.index.line_of(number);
+        for part in &mut message.parts {
+            if let Part::Raw(raw) = part {
+                raw.line = line;
+            }
+        }
+        let began_ms = (head.time_secs > 0).then(|| i64::from(head.time_secs) * 1000);
+        Message {
+            id: MessageId(head.offset),
+            line,
+            timestamp_ms: message.timestamp_ms.or(began_ms),
+            ..message
+        }
+    }
+
+    fn damaged_in_log(&self, record: &Record, line: SourceLine) -> Message {
+        let len = (record.len as usize).min(LINE_MAX);
+        let bytes = self.transcript.file.read_vec(record.start(), len);
+        let mut glance = Glance::default();
+        let mut cursor = Cursor::new(&bytes);
+        let what = match letterpress::glance::record(&mut cursor, &mut glance) {
+            Ok(()) => Fault::Syntax.words(),
+            Err(fault) => fault.words(),
+        };
+        let place = match line.0 {
+            0 => format!("byte {}", record.start()),
+            line => format!("line {line}, byte {}", record.start()),
+        };
+        let label = format!("1 damaged record: {place} {what}");
+        raw_message(record, line, &label, self.excerpt(record, RAW_SHOWN))
     }
 
     fn damaged(&self, record: &Record, line: SourceLine) -> Message {

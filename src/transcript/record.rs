@@ -59,6 +59,8 @@ pub(super) enum RecordKind {
     Housekeeping,
     /// A record of a sub-agent inside the same file; they fold into one row.
     Sidechain,
+    /// Known, and never shown; others may follow it in the tree.
+    Silent,
 }
 
 /// A set of marks on a record.
@@ -68,7 +70,8 @@ pub(super) struct Flags(u8);
 impl Flags {
     /// An error message, or a result that says it failed.
     pub(super) const FAILED: Self = Self(1);
-    /// A result that a later result for the same call replaced.
+    /// A result that a later result for the same call replaced, or a record of the model
+    /// whose words a later record of its row says again, whole.
     pub(super) const REPLACED: Self = Self(1 << 1);
     /// Belongs to the row of another record.
     pub(super) const CHILD: Self = Self(1 << 2);
@@ -124,6 +127,12 @@ impl Record {
 
     pub(super) fn has(&self, flag: Flags) -> bool {
         self.flags.has(flag)
+    }
+
+    /// True when other records say what it says, and it does not count.
+    pub(super) fn is_replaced(&self) -> bool {
+        self.has(Flags::SUPERSEDED)
+            || self.kind == RecordKind::Assistant && self.has(Flags::REPLACED)
     }
 
     pub(super) fn group(&self) -> GroupPlace {

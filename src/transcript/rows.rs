@@ -121,7 +121,7 @@ impl Builder {
             return;
         }
         match record.kind {
-            RecordKind::Header => {}
+            RecordKind::Header | RecordKind::Silent => {}
             RecordKind::Housekeeping => self.housekeep(records, number),
             RecordKind::Sidechain => {
                 if self.sidechains.join(records, number) == number {
@@ -245,7 +245,7 @@ impl Sidechains {
 /// comes directly behind the parent.
 fn path_order(records: &[Record], format: Format) -> Option<Vec<u32>> {
     let is_shown = |record: &Record| match format {
-        Format::Pi => !record.has(Flags::HIDDEN),
+        Format::Pi | Format::Letterpress => !record.has(Flags::HIDDEN),
         Format::ClaudeCode => !record.has(Flags::HIDDEN) && record.kind != RecordKind::Sidechain,
     };
     let is_inverted = |(number, record): (usize, &Record)| {

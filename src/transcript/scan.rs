@@ -6,6 +6,7 @@ use super::{
     Format,
     glance::{Glance, Link, Title},
     indexer::Sink,
+    letterpress::log::{self, Log, Step},
     lines::LineTable,
     links::Links,
     record::{Flags, Marks, Record, RecordKind},
@@ -50,10 +51,12 @@ pub(super) struct Scan {
     pub(super) began: bool,
     /// The message whose lines are being met, and its first record.
     pub(super) open_message: Option<(u64, u32)>,
+    /// What is known of a log of this program.
+    pub(super) log: Option<Box<Log>>,
 }
 
 impl Scan {
-    pub(super) fn new(format: Format) -> Self {
+    pub(super) fn new(format: Format, is_whole: bool) -> Self {
         Self {
             format,
             records: Vec::new(),
@@ -68,6 +71,7 @@ impl Scan {
             surplus: false,
             began: false,
             open_message: None,
+            log: (format == Format::Letterpress).then(|| Box::new(Log::new(is_whole))),
         }
     }
 
@@ -93,6 +97,7 @@ impl Scan {
 
     fn push(&mut self, mut record: Record, gap: u64) -> u32 {
         let number = self.records.len();
+        let gap = gap + self.log.as_mut().map_or(0, |log| log.take_gap());
         self.lines.push(number, &mut record, gap);
         if self.records.len() == self.records.capacity() {
             // Doubling would hold twice the budget for the largest files.
@@ -116,7 +121,7 @@ impl Scan {
         match glance.parent {
             Link::Below(parent) => self.links.below(record, number, id, parent),
             Link::Absent => record.flags.set(Flags::DETACHED),
-            Link::Root if self.format == Format::Pi => {}
+            Link::Root if self.format != Format::ClaudeCode => {}
             // Only the user's words begin a conversation.
             Link::Root if kind != RecordKind::User && kind != RecordKind::Sidechain => {
                 record.flags.set(Flags::DETACHED);
@@ -125,6 +130,54 @@ impl Scan {
             Link::Root => {}
         }
         self.links.add(id, number);
+    }
+
+    /// Takes a record of a log, if it is no record of its own, and says what is odd about it.
+    fn logged(&mut self, glance: &mut Glance, span: Span) -> (Option<u32>, Option<String>) {
+        let Some(mut log) = self.log.take() else { return (None, None) };
+        let mut odd = None;
+        let newest = self.records.len() as u32;
+        let found = match log.meet(glance, span.gap, &mut odd) {
+            Step::Repeated => Some(newest.saturating_sub(1)),
+            Step::Adds(head) => {
+                if let Some(head) = self.records.get_mut(head as usize) {
+                    log.add(head, glance, span);
+                }
+                Some(head)
+            }
+            Step::Ends(head, before) => {
+                let record = first_record(glance, RecordKind::Assistant, span);
+                let number = self.push(record, span.gap + log.take_gap());
+                for replaced in [Some(head), before].into_iter().flatten() {
+                    if let Some(record) = self.records.get_mut(replaced as usize) {
+                        record.flags.set(Flags::REPLACED);
+                    }
+                }
+                if let Some(head) = self.records.get_mut(head as usize) {
+                    log::set_time(head, glance);
+                }
+                self.adopt(number, head);
+                log.ended(number);
+                Some(number)
+            }
+            Step::Own(unfinished) => {
+                self.interrupt(unfinished);
+                None
+            }
+        };
+        self.log = Some(log);
+        (found, odd)
+    }
+
+    fn interrupt(&mut self, unfinished: Option<u32>) {
+        let head = unfinished.and_then(|head| self.records.get_mut(head as usize));
+        head.into_iter().for_each(log::interrupt);
+    }
+
+    /// Nothing more will come: an answer without an end was interrupted.
+    pub(super) fn give_up_answer(&mut self) {
+        let unfinished = self.log.as_mut().and_then(|log| log.end());
+        self.interrupt(unfinished);
     }
 
     /// The record whose row takes this one; the record itself unless it continues one.
@@ -189,6 +242,13 @@ impl Sink for Scan {
     }
 
     fn record(&mut self, glance: &mut Glance, span: Span) -> u32 {
+        let (known, odd) = self.logged(glance, span);
+        if let Some(odd) = odd {
+            Self::warn(self, known.unwrap_or(self.records.len() as u32), odd);
+        }
+        if let Some(number) = known {
+            return number;
+        }
         let kind = self.kind(glance);
         let number = self.push(first_record(glance, kind, span), span.gap);
         self.link(glance, kind, number);
@@ -196,6 +256,9 @@ impl Sink for Scan {
             return number;
         }
         let owner = self.owner(glance, kind, number);
+        if let Some(log) = &mut self.log {
+            log.began(glance, number);
+        }
         for call in &glance.content.calls {
             self.pairing.call(*call, owner);
         }
@@ -208,6 +271,9 @@ impl Sink for Scan {
 
     fn damaged(&mut self, span: Span, reason: &str) {
         let number = self.push(Record::new(RecordKind::Damaged, span.offset, span.len), span.gap);
+        if let Some(log) = &mut self.log {
+            log.damaged();
+        }
         self.warn(number, damage(reason));
     }
 
@@ -267,7 +333,7 @@ pub(super) fn first_record(glance: &Glance, kind: RecordKind, span: Span) -> Rec
         _ => 3,
     };
     record.set_traces(glance.content.traces);
-    if glance.failed {
+    if glance.failed || glance.call_failed {
         record.flags.set(Flags::FAILED);
     }
     record

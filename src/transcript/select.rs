@@ -64,8 +64,23 @@ pub(super) fn select(
             record.flags.set(Flags::HIDDEN);
         }
     }
+    if format == Format::Letterpress {
+        hide_beside(records);
+    }
     mark_forks(records, &forks);
     Selection { branches, branches_left_out, tidy }
+}
+
+/// What has no place in the tree stands with the record before it.
+fn hide_beside(records: &mut [Record]) {
+    let mut is_hidden = false;
+    for record in records {
+        if record.has(Flags::LINKED) {
+            is_hidden = record.has(Flags::HIDDEN);
+        } else if is_hidden {
+            record.flags.set(Flags::HIDDEN);
+        }
+    }
 }
 
 fn set_forks(record: &mut Record, forks: bool) {
@@ -151,7 +166,7 @@ impl<'a> Tree<'a> {
     }
 
     /// True for records that may end the path that is shown. pi goes on from its last
-    /// entry, whatever it is.
+    /// entry, whatever it is, and so do logs of this program.
     fn can_lead(&self, number: u32) -> bool {
         self.record(number).is_some_and(|record| can_lead(record, self.format))
     }
@@ -275,7 +290,7 @@ impl<'a> Tree<'a> {
         };
         let kind = self.record(number).map(|record| record.kind);
         match self.format {
-            Format::Pi => HIDDEN,
+            Format::Pi | Format::Letterpress => HIDDEN,
             Format::ClaudeCode if sibling == kind => HIDDEN,
             Format::ClaudeCode => SHOWN,
         }
@@ -363,20 +378,22 @@ pub(super) fn is_message(record: &Record, format: Format) -> bool {
     counts
         && match record.kind {
             RecordKind::User | RecordKind::Assistant => true,
-            RecordKind::Result | RecordKind::Custom => format == Format::Pi,
+            RecordKind::Result | RecordKind::Custom => format != Format::ClaudeCode,
+            // All that has a place in the tree of a log is said there and nowhere else.
+            RecordKind::Notice | RecordKind::Raw | RecordKind::Housekeeping => {
+                format == Format::Letterpress
+            }
             RecordKind::Header
-            | RecordKind::Notice
-            | RecordKind::Raw
             | RecordKind::Damaged
-            | RecordKind::Housekeeping
-            | RecordKind::Sidechain => false,
+            | RecordKind::Sidechain
+            | RecordKind::Silent => false,
         }
 }
 
 /// True for records that may end the path that is shown.
 pub(super) fn can_lead(record: &Record, format: Format) -> bool {
     let counts = record.has(Flags::LINKED) && !record.has(Flags::SUPERSEDED);
-    counts && (format == Format::Pi || is_message(record, format))
+    counts && (format != Format::ClaudeCode || is_message(record, format))
 }
 
 fn is_further_line(records: &[Record], number: u32) -> bool {
@@ -411,7 +428,8 @@ fn is_row(record: &Record) -> bool {
         RecordKind::Header
         | RecordKind::Result
         | RecordKind::Housekeeping
-        | RecordKind::Sidechain => false,
+        | RecordKind::Sidechain
+        | RecordKind::Silent => false,
         RecordKind::User
         | RecordKind::Assistant
         | RecordKind::Custom

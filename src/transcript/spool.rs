@@ -4,7 +4,7 @@ use std::{collections::VecDeque, io, path::Path, sync::Arc};
 
 use parking_lot::Mutex;
 
-use super::{Format, OpenError, Transcript, file::PositionedFile, open};
+use super::{Format, OpenError, Transcript, file::PositionedFile, letterpress, open};
 
 /// The newest lines of a source that cannot be read again.
 ///
@@ -196,6 +196,7 @@ impl State {
     fn record(&self, words: &str) -> Vec<u8> {
         let words = serde_json::Value::from(words);
         let record = match self.format {
+            Some(Format::Letterpress) => letterpress::note(&words),
             Some(Format::Pi) | None => format!(
                 "{{\"type\":\"custom_message\",\"customType\":\"letterpress\",\"display\":true,\"content\":{words}}}"
             ),

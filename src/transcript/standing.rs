@@ -41,7 +41,7 @@ impl Transcript {
     /// Looks what became of the file. Two questions to the system.
     #[must_use]
     pub fn standing(&self) -> Standing {
-        let PositionedFile::File(file) = &*self.file else {
+        let PositionedFile::File(file, _) = &*self.file else {
             return Standing::There(self.extent());
         };
         match std::fs::metadata(&self.path) {
@@ -57,7 +57,7 @@ impl Transcript {
     #[must_use]
     pub fn extent(&self) -> Extent {
         match &*self.file {
-            PositionedFile::File(file) => match file.metadata() {
+            PositionedFile::File(file, _) => match file.metadata() {
                 Ok(metadata) => Extent::of(&metadata),
                 Err(_unknown) => Extent { len: self.len, written: None },
             },

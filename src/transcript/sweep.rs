@@ -2,12 +2,18 @@
 
 use crate::model::{ReadAhead, RowKind};
 
-use super::{Index, Transcript, file::PositionedFile, record::Record};
+use super::{
+    Format, Index, Transcript,
+    file::PositionedFile,
+    record::{Record, RecordKind},
+};
 
 /// Bytes read at a time.
 const AHEAD_BYTES: usize = 1 << 20;
 /// A record that is longer is not looked at.
 const RECORD_BYTES_MAX: usize = 1 << 20;
+/// Bytes of a record among which its kind stands.
+const HEAD_BYTES: usize = 128;
 /// Records of one row that are looked at.
 const ROW_RECORDS_MAX: usize = 4096;
 
@@ -31,6 +37,9 @@ impl Transcript {
         for turn in 0..ROW_RECORDS_MAX {
             let Some(record) = index.records().get(number as usize) else { return false };
             // The records of a row stand close together; one that does not is read alone.
+            if self.format == Format::Letterpress && self.may_hide_words(record, ahead) {
+                return true;
+            }
             let passes = if turn == 0 {
                 self.is_let_through(record, ahead, AHEAD_BYTES, sieve)
             } else {
@@ -42,6 +51,19 @@ impl Transcript {
             number = record.next;
         }
         true
+    }
+
+    /// True when a record of a log does not show all words of its message: some stand in
+    /// blobs, and those of an answer without an end in pieces.
+    fn may_hide_words(&self, record: &Record, ahead: &mut ReadAhead) -> bool {
+        let may_hide = |bytes: &[u8]| {
+            let is_beginning = bytes.get(..HEAD_BYTES).unwrap_or(bytes);
+            memchr::memmem::find(bytes, b"{\"blob\":\"").is_some()
+                || !record.is_replaced()
+                    && memchr::memmem::find(is_beginning, b"\"k\":\"assistant_final\"").is_none()
+                    && record.kind == RecordKind::Assistant
+        };
+        self.is_let_through(record, ahead, AHEAD_BYTES, &may_hide)
     }
 
     fn is_let_through(

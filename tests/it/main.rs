@@ -24,6 +24,9 @@ mod record;
 mod synth;
 mod transcripts;
 
+// Sessions of our own on the disk: kills, crashes, faults, damage.
+mod store;
+
 // Live: providers, the presenter, turns, servers that nobody here wrote.
 mod foreign;
 mod live;

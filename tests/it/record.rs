@@ -275,7 +275,8 @@ proptest! {
             let mut unfinished = Unfinished::default();
             unfinished.take(kind, &body, 0, &|_| None);
             unfinished.take(kind, &json!({ "parts": [body.clone()], "call": body.clone() }), 0, &|_| None);
-            let _: (Message, Vec<String>) = unfinished.interrupted();
+            let (message, _) = unfinished.interrupted();
+            prop_assert_eq!(message.role, Role::Assistant);
         }
         let lost = json!({ "parts": [{ "type": "text", "text": { "blob": sha, "bytes": 5 } }] });
         let (message, _, warnings) = record::decode_message(&lost, Role::User, &|_| None);

@@ -64,3 +64,29 @@ fn it_holds_what_it_promises() {
         assert!(text.contains(block), "{block}");
     }
 }
+
+/// As for the other form: figures are compared on the same bytes.
+#[test]
+fn a_log_is_the_same_for_ever_and_sound() {
+    let log = |messages| {
+        let mut bytes = Vec::new();
+        synth::write_log(Request { messages, seed: 1 }, &mut bytes).expect("memory takes it");
+        bytes
+    };
+    let bytes = log(1_000);
+    assert_eq!(hash(&bytes), HASH_OF_LOG);
+    assert!(bytes.starts_with(&log(0)));
+    let mut kinds = std::collections::BTreeMap::new();
+    for (n, line) in (0..).zip(bytes.split_inclusive(|byte| *byte == b'\n')) {
+        let line = letterpress::model::record::line::parse(line).expect("a record");
+        assert_eq!(line.n, n);
+        *kinds.entry(line.kind.name()).or_insert(0) += 1;
+    }
+    let said = kinds["user"] + kinds["edit"] + kinds["assistant_start"];
+    assert_eq!(said, 1_000);
+    for kind in ["branch", "partial", "tool_call", "tool_result", "approval", "assistant_final"] {
+        assert!(kinds.contains_key(kind), "{kind}: {kinds:?}");
+    }
+}
+
+const HASH_OF_LOG: u64 = 0x6c84_4628_1da1_7187;

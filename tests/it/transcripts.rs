@@ -3,8 +3,10 @@
 mod damage; // Size and damage.
 mod dump; // Rows as text.
 mod growth; // Files that are being written.
+mod logs; // Logs of this program.
 mod properties; // What holds for any input.
 mod real_files; // Real files, where a folder of them is named.
+mod stored; // Parts of logs as sources.
 
 use std::{
     io::Write as _,

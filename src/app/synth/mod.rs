@@ -6,6 +6,7 @@
 //! of a shorter one of the same seed.
 
 mod code;
+mod log;
 mod prose;
 mod rng;
 mod tools;
@@ -16,6 +17,7 @@ use std::{
     path::Path,
 };
 
+pub use self::log::write_log;
 use self::{prose::Prose, rng::Rng, tools::Call};
 use super::{
     error::{Error, Result},
@@ -31,13 +33,28 @@ pub struct Request {
     pub seed: u64,
 }
 
+/// In which form it is written.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
+pub enum Form {
+    /// A session of the pi coding agent.
+    #[default]
+    Pi,
+    /// The log of a session of this program.
+    Letterpress,
+}
+
 /// Carries out `letterpress synth`. A reader that closes stdout early has had enough,
 /// which is no failure.
 ///
 /// # Errors
 /// When stdout cannot be written.
-pub fn run(request: Request) -> Result<()> {
-    match write(request, &mut io::stdout().lock()) {
+pub fn run(request: Request, form: Form) -> Result<()> {
+    let out = &mut io::stdout().lock();
+    let written = match form {
+        Form::Pi => write(request, out),
+        Form::Letterpress => write_log(request, out),
+    };
+    match written {
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
             Err(Error::io("cannot write", &error, Path::new("stdout")))
         }

@@ -130,7 +130,7 @@ impl Follower {
         loop {
             match self.loader.mailbox.wait_for_work(None) {
                 Work::Look => break,
-                Work::Serve(_) | Work::Time => {}
+                Work::Serve(_) | Work::Time | Work::Rebase(_) => {}
                 Work::End => return false,
             }
         }
@@ -138,7 +138,7 @@ impl Follower {
         loop {
             match self.loader.mailbox.wait_for_work(Some(until)) {
                 Work::Time => return true,
-                Work::Serve(_) | Work::Look => {}
+                Work::Serve(_) | Work::Look | Work::Rebase(_) => {}
                 Work::End => return false,
             }
             if perf::now() >= until {
@@ -175,7 +175,7 @@ impl Follower {
             match self.loader.mailbox.wait_for_work(deadlines.into_iter().flatten().min()) {
                 Work::Look => look = true,
                 Work::Serve(wish) => self.serve(&mut stand, &wish),
-                Work::Time => {}
+                Work::Time | Work::Rebase(_) => {}
                 Work::End => return None,
             }
         }

@@ -14,13 +14,13 @@ use super::{
 };
 use crate::{
     engine::prepare,
-    model::{Message, Part, Progress, Raw, Role, SourceLine, Warning},
+    model::{Base, Message, MessageId, Part, Progress, Raw, Role, SourceLine, Warning},
     perf,
     transcript::{CHANGED_WORDS, Changes, Index, Indexer, OpenError, Print, Transcript},
 };
 
 /// A file up to this size is indexed at once: about 20 ms.
-const WHOLE_MAX: u64 = 16 * 1024 * 1024;
+pub(super) const WHOLE_MAX: u64 = 16 * 1024 * 1024;
 /// The window over the end of a larger file that is indexed first.
 const FIRST_WINDOW: u64 = 1024 * 1024;
 /// When it is too small to fill a screen, because its lines are long, it grows by this.
@@ -36,6 +36,8 @@ const STEP_BYTES: usize = 4 * 1024 * 1024;
 /// The first screen: rows from the end until they hold this many lines of text.
 const FIRST_LINES: usize = 160;
 const FIRST_ROWS_MAX: usize = 64;
+/// Rows before the first that is shown that are read with it.
+const ROWS_BEFORE_FIRST: usize = 4;
 /// Messages between two wakes of the other side.
 const WAKE_EVERY: usize = 8;
 /// Rows of a wish that are read before anything new in the file.
@@ -56,7 +58,7 @@ pub(super) fn start(
     waker: Waker,
 ) -> io::Result<()> {
     let name = "letterpress-reader".to_owned();
-    let loader = Loader { mailbox, waker, editions: 0, generation: 0, print: None };
+    let loader = Loader::new(mailbox, waker);
     std::thread::Builder::new().name(name).spawn(move || match growing {
         None => loader.read_once(open()),
         Some(growing) => Follower::new(loader, open, growing).run(),
@@ -66,7 +68,7 @@ pub(super) fn start(
 
 /// What is known while the index is built: an edition and the window it covers.
 pub(super) struct Tail {
-    edition: Edition,
+    pub(super) edition: Edition,
     window: u64,
 }
 
@@ -86,9 +88,15 @@ pub(super) struct Loader {
     pub(super) generation: u16,
     /// Of a file that may change: by what, and how much of it, it is known again.
     pub(super) print: Option<(Print, u64)>,
+    /// What of a log is read.
+    pub(super) base: Option<Arc<Base>>,
 }
 
 impl Loader {
+    pub(super) fn new(mailbox: Arc<Mailbox>, waker: Waker) -> Self {
+        Self { mailbox, waker, editions: 0, generation: 0, print: None, base: None }
+    }
+
     /// Reads a file that does not change.
     fn read_once(mut self, opened: Result<Transcript, OpenError>) {
         let transcript = match opened {
@@ -108,7 +116,7 @@ impl Loader {
         loop {
             match self.mailbox.wait_for_work(None) {
                 Work::Serve(wish) => self.serve(&transcript, &wish),
-                Work::Look | Work::Time => {}
+                Work::Look | Work::Time | Work::Rebase(_) => {}
                 Work::End => return,
             }
         }
@@ -157,7 +165,7 @@ impl Loader {
             indexer.step(transcript, STEP_BYTES)
         };
         while let Progress::Indexing { done, total } = step() {
-            if self.mailbox.is_closed() {
+            if self.mailbox.is_closed() || self.mailbox.is_rebase_wanted() {
                 return None;
             }
             if let Some(wish) = self.mailbox.wish() {
@@ -198,6 +206,7 @@ impl Loader {
             number: self.editions,
             generation: self.generation,
             changed: Changed::All,
+            base: self.base.clone(),
         };
         let len = edition.index.len();
         let row = |row| edition.index.row(row);
@@ -213,8 +222,52 @@ impl Loader {
         edition
     }
 
+    /// Hands over the index of another part of the same log, in which all messages that both
+    /// have are the same but for `changed`.
+    pub(super) fn publish_same(&mut self, index: Index, changed: Vec<MessageId>) -> Edition {
+        self.editions += 1;
+        let row = |row| index.row(row);
+        let edition = Edition {
+            sums: Arc::new(Sums::of((0..index.len()).map(row))),
+            index: Arc::new(index),
+            number: self.editions,
+            generation: self.generation,
+            changed: Changed::Only(changed),
+            base: self.base.clone(),
+        };
+        self.mailbox.publish(edition.clone());
+        edition
+    }
+
+    /// Reads what the first screen shows when it begins with a row.
+    pub(super) fn serve_from(&self, transcript: &Transcript, edition: &Edition, first: usize) {
+        let mut lines = 0;
+        let len = edition.index.len();
+        let before = (first.saturating_sub(ROWS_BEFORE_FIRST)..first).rev();
+        for row in (first..len).take(FIRST_ROWS_MAX) {
+            if self.mailbox.is_closed() || !self.read(transcript, edition, row) {
+                return (self.waker)();
+            }
+            lines += usize::from(edition.index.row(row).lines).max(1);
+            if lines > FIRST_LINES {
+                break;
+            }
+        }
+        for row in before {
+            if self.mailbox.is_closed() || !self.read(transcript, edition, row) {
+                break;
+            }
+        }
+        (self.waker)();
+    }
+
     /// Reads what the first screen shows, before anybody could have asked for it.
-    fn serve_first(&self, transcript: &Transcript, edition: &Edition, shown_rows: usize) {
+    pub(super) fn serve_first(
+        &self,
+        transcript: &Transcript,
+        edition: &Edition,
+        shown_rows: usize,
+    ) {
         let mut lines = 0;
         for (count, row) in (0..edition.index.len()).rev().take(FIRST_ROWS_MAX).enumerate() {
             let is_shown = count < shown_rows;

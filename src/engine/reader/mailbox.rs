@@ -8,7 +8,7 @@ use parking_lot::{Condvar, Mutex};
 use super::sums::Sums;
 use crate::{
     model::{
-        Message, MessageId, Progress, RowInfo, Warning,
+        Base, Message, MessageId, Progress, RowInfo, Warning,
         activity::{Link, Outline},
     },
     transcript::{Index, OpenError, Transcript},
@@ -31,6 +31,8 @@ pub(super) struct Edition {
     /// How many files stood in this place before. Ids of different ones differ.
     pub(super) generation: u16,
     pub(super) changed: Changed,
+    /// What of a log it shows.
+    pub(super) base: Option<Arc<Base>>,
 }
 
 /// Which messages may be other than in the edition before.
@@ -99,6 +101,8 @@ pub(super) enum Work {
     Serve(Wish),
     /// Look whether the file has changed.
     Look,
+    /// Show another part of the log.
+    Rebase(Arc<Base>),
     /// The time is up.
     Time,
     /// End: the other side is gone.
@@ -154,6 +158,7 @@ struct State {
     newest_ticket: u64,
     closed: bool,
     look: bool,
+    rebase: Option<Arc<Base>>,
     /// Where the first message that is shown begins, unless the end is shown.
     shown_from: Option<u64>,
     fresh: bool,
@@ -234,6 +239,16 @@ impl Mailbox {
         self.asked.notify_one();
     }
 
+    /// Asks to show another part of the log; a later one replaces it.
+    pub(super) fn rebase(&self, base: Arc<Base>) {
+        let mut state = self.state.lock();
+        state.rebase = Some(base);
+        // Of what was to be shown before nothing is said any more.
+        state.failure = None;
+        drop(state);
+        self.asked.notify_one();
+    }
+
     /// Ends the thread that reads.
     pub(super) fn close(&self) {
         self.state.lock().closed = true;
@@ -258,6 +273,9 @@ impl Mailbox {
             }
             if std::mem::take(&mut state.look) {
                 return Work::Look;
+            }
+            if let Some(base) = state.rebase.take() {
+                return Work::Rebase(base);
             }
             if let Some(wish) = state.wish.take() {
                 return Work::Serve(wish);
@@ -291,6 +309,11 @@ impl Mailbox {
     /// True when the file may have changed.
     pub(super) fn is_look_wanted(&self) -> bool {
         self.state.lock().look
+    }
+
+    /// True when another part of the log is to be shown.
+    pub(super) fn is_rebase_wanted(&self) -> bool {
+        self.state.lock().rebase.is_some()
     }
 
     /// True when the other side is gone.

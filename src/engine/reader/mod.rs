@@ -8,6 +8,7 @@ mod loader;
 mod mailbox;
 mod reading;
 mod recent;
+mod stored;
 mod sums;
 
 use std::{
@@ -30,7 +31,7 @@ use self::{
 use super::watch::Notice;
 use crate::{
     model::{
-        Census, Message, MessageId, Progress, Reading, RowInfo, Source, Warning,
+        Base, Census, Message, MessageId, Progress, Reading, RowInfo, Source, Warning,
         activity::{Link, Outline},
     },
     perf,
@@ -63,6 +64,8 @@ pub struct FileSource {
     fresh: Fresh,
     pulse: Box<Pulse>,
     link: Link,
+    /// What was to be shown first.
+    near: Option<MessageId>,
 }
 
 /// How a source is read.
@@ -161,6 +164,43 @@ impl FileSource {
         Ok((source, Arrivals::new(mailbox, waker)))
     }
 
+    /// Opens the part of a log that belongs to a conversation. Its rows are the path to the
+    /// leaf that the base names, and the ids of its messages are where their first records
+    /// begin in the log.
+    ///
+    /// With a message to be `near`, what stands around that is there first, and the rest
+    /// behind it under the same ids.
+    ///
+    /// # Errors
+    /// When the system gives no further thread.
+    pub fn stored(
+        base: &Arc<Base>,
+        near: Option<MessageId>,
+        waker: Waker,
+        config: Config,
+    ) -> io::Result<Self> {
+        let mailbox = Arc::new(Mailbox::default());
+        stored::start(Arc::clone(base), near, Arc::clone(&mailbox), waker)?;
+        let mut source = Self::new(base.path.clone(), mailbox, config);
+        source.near = near;
+        Ok(source)
+    }
+
+    /// Shows another part of the log: more of it, or another path. The rows stay until the
+    /// new ones are known, see [`FileSource::base`]; messages that both have keep their ids
+    /// and are not read again.
+    pub fn rebase(&mut self, base: &Arc<Base>) {
+        self.path.clone_from(&base.path);
+        self.failure = None;
+        self.mailbox.rebase(Arc::clone(base));
+    }
+
+    /// The part of a log that the rows are of; none before the first, and for other files.
+    #[must_use]
+    pub fn base(&self) -> Option<&Arc<Base>> {
+        self.edition.as_ref()?.base.as_ref()
+    }
+
     /// Opens a transcript that is part of the program, under a name of its own.
     ///
     /// # Errors
@@ -179,7 +219,11 @@ impl FileSource {
     ) -> io::Result<Self> {
         let mailbox = Arc::new(Mailbox::default());
         loader::start(open, growing, Arc::clone(&mailbox), waker)?;
-        Ok(Self {
+        Ok(Self::new(path, mailbox, config))
+    }
+
+    fn new(path: PathBuf, mailbox: Arc<Mailbox>, config: Config) -> Self {
+        Self {
             path,
             mailbox,
             edition: None,
@@ -193,7 +237,8 @@ impl FileSource {
             fresh: Fresh::default(),
             pulse: Box::default(),
             link: Link::Live,
-        })
+            near: None,
+        }
     }
 
     /// The file.
@@ -275,6 +320,9 @@ impl FileSource {
             return true;
         }
         let Some(edition) = &self.edition else { return false };
+        if let Some(near) = self.near.filter(|near| edition.index_of(*near).is_some()) {
+            return self.cache.has(near);
+        }
         match edition.index.len().checked_sub(1) {
             Some(last) => self.cache.has(edition.row(last).id),
             None => edition.index.is_complete(),
@@ -285,7 +333,8 @@ impl FileSource {
     /// without a window; the UI thread never waits.
     pub fn wait_first(&mut self, timeout: Duration) -> bool {
         self.wait_until(timeout, |source| {
-            let newest = source.len().checked_sub(1);
+            let near = source.near.and_then(|near| source.index_of(near));
+            let newest = near.or_else(|| source.len().checked_sub(1));
             newest.is_some_and(|row| source.message(row).is_some()) || source.ready()
         })
     }
@@ -295,6 +344,15 @@ impl FileSource {
     pub fn wait_complete(&mut self, timeout: Duration) -> bool {
         self.wait_until(timeout, |source| {
             source.progress == Progress::Complete || source.failure.is_some()
+        })
+    }
+
+    /// Waits until the rows are those of a part of the log, all of them, or it could not be
+    /// opened. False when the time is up first. For commands without a window.
+    pub fn wait_base(&mut self, base: &Arc<Base>, timeout: Duration) -> bool {
+        self.wait_until(timeout, |source| {
+            let is_shown = source.base() == Some(base) && source.progress == Progress::Complete;
+            is_shown || source.failure.is_some()
         })
     }
 

@@ -10,8 +10,9 @@ use super::{
 };
 use crate::model::{CallGrammar, Settings, ThinkingLevel, ToolCall, ToolUse, Usage};
 
-/// Gives a body its place: the id of the message and the one it follows, none for one that
-/// begins the conversation. Without an id the message is called after its record, `m<n>`:
+/// Gives a body its place: the id of the message and the one it follows.
+///
+/// One that begins the conversation follows none. Without an id the message is called after its record, `m<n>`:
 /// only continuing records need one.
 #[must_use]
 pub fn placed(id: Option<&str>, parent: Option<&str>, body: Value) -> Value {

@@ -165,7 +165,8 @@ impl<'a> Walk<'a> {
         let len = rest.iter().take_while(is_plain).count();
         self.at += len;
         let name = rest.get(..len).and_then(|name| std::str::from_utf8(name).ok());
-        name.filter(|name| !name.is_empty()).ok_or(Flaw::Shape)
+        let flaw = if rest.is_empty() { Flaw::End } else { Flaw::Shape };
+        name.filter(|name| !name.is_empty()).ok_or(flaw)
     }
 }
 

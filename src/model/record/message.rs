@@ -156,8 +156,9 @@ fn role_of(body: &Value, role: Role) -> Role {
     }
 }
 
-/// The message that a body says, with what its provider wants back of it and what was met
-/// and survived. Texts are not parsed. `role` is that of the record's kind. `blob` gives the
+/// The message that a body says, what its provider wants back of it, and what was met.
+///
+/// Texts are not parsed. `role` is that of the record's kind. `blob` gives the
 /// bytes of a blob by their SHA-256 in hex, as far as they are there.
 ///
 /// Its id and line are 0, and its time is that of the body, if there is one: whoever knows

@@ -4,6 +4,7 @@ use std::{
     fs::{self, DirBuilder, File, OpenOptions, TryLockError},
     io::{self, Write as _},
     path::Path,
+    sync::atomic::{AtomicBool, Ordering},
     time::UNIX_EPOCH,
 };
 
@@ -41,7 +42,7 @@ impl Disk for RealDisk {
         if is_new {
             owner_only(path, 0o600)?;
         }
-        Ok(Box::new(RealFile(file)))
+        Ok(Box::new(RealFile { file, is_locked: AtomicBool::new(false) }))
     }
 
     fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
@@ -108,36 +109,52 @@ fn owner_only(_path: &Path, _mode: u32) -> io::Result<()> {
 }
 
 #[derive(Debug)]
-struct RealFile(File);
+struct RealFile {
+    file: File,
+    is_locked: AtomicBool,
+}
+
+impl Drop for RealFile {
+    /// A program that was started a moment ago may still have this file too, and with it the
+    /// lock: closing it here would not free it.
+    fn drop(&mut self) {
+        if *self.is_locked.get_mut() {
+            // It is free at the latest when this process ends.
+            self.file.unlock().ok();
+        }
+    }
+}
 
 impl DiskFile for RealFile {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.0.write(bytes)
+        self.file.write(bytes)
     }
 
     fn sync(&mut self) -> io::Result<()> {
-        self.0.sync_data()
+        self.file.sync_data()
     }
 
     fn truncate(&mut self, len: u64) -> io::Result<()> {
-        self.0.set_len(len)
+        self.file.set_len(len)
     }
 
     #[cfg(unix)]
     fn read_at(&self, at: u64, into: &mut [u8]) -> io::Result<usize> {
-        std::os::unix::fs::FileExt::read_at(&self.0, into, at)
+        std::os::unix::fs::FileExt::read_at(&self.file, into, at)
     }
 
     #[cfg(windows)]
     fn read_at(&self, at: u64, into: &mut [u8]) -> io::Result<usize> {
-        std::os::windows::fs::FileExt::seek_read(&self.0, into, at)
+        std::os::windows::fs::FileExt::seek_read(&self.file, into, at)
     }
 
     fn size(&self) -> io::Result<u64> {
-        Ok(self.0.metadata()?.len())
+        Ok(self.file.metadata()?.len())
     }
 
     fn try_lock(&self) -> Result<(), TryLockError> {
-        self.0.try_lock()
+        self.file.try_lock()?;
+        self.is_locked.store(true, Ordering::Relaxed);
+        Ok(())
     }
 }

@@ -14,7 +14,7 @@ impl DraftClock {
     /// The pause in typing after which it is saved.
     pub const PAUSE: Duration = Duration::from_millis(300);
     /// Saved so long after the first change at the latest: a second, less what saving takes.
-    pub const MOST: Duration = Duration::from_millis(800);
+    pub const MOST: Duration = Duration::from_millis(700);
 
     /// Something was typed.
     pub fn change(&mut self, now: Instant) {

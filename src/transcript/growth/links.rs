@@ -106,7 +106,7 @@ impl Path {
                 None => return false,
             },
             Link::Absent => record.flags.set(Flags::DETACHED),
-            Link::Root if format == Format::Pi => {}
+            Link::Root if format != Format::ClaudeCode => {}
             Link::Root if !matches!(record.kind, RecordKind::User | RecordKind::Sidechain) => {
                 record.flags.set(Flags::DETACHED);
                 return !(is_reply && self.last_linked.is_some());
@@ -124,7 +124,7 @@ impl Path {
     }
 
     fn continues(&self, index: &Index, record: &Record, above: Option<u32>) -> bool {
-        if index.format == Format::Pi {
+        if index.format != Format::ClaudeCode {
             return above == self.leaf;
         }
         if !is_message(record, index.format) {

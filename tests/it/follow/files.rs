@@ -342,3 +342,66 @@ fn threads_end_with_the_following() {
     let closed = ended.recv_timeout(PATIENCE);
     assert_eq!(closed, Err(std::sync::mpsc::RecvTimeoutError::Disconnected));
 }
+
+#[test]
+fn an_answer_of_this_program_is_being_written_until_it_ends() {
+    use letterpress::model::{
+        activity::{Limits, State, state},
+        record::{self, Delta, Kind, line},
+    };
+    use serde_json::{Value, json};
+
+    let folder = Folder::new();
+    let mut n = 0;
+    let mut next = |kind: Kind, body: &Value| {
+        n += 1;
+        line::write(n - 1, kind, 1_000 * n as i64, &body.to_string())
+    };
+    let words = |text: &str| json!({ "parts": [{ "type": "text", "text": text }], "stop": "stop" });
+    let settings = json!({ "title": "Ours", "settings": { "workspace": "/work/demo" } });
+    let mut log = next(Kind::Meta, &settings);
+    log += &next(Kind::User, &record::placed(None, None, words("go")));
+    let path = folder.file("log.jsonl", &log);
+    let mut wall = Wall::file(&path);
+    wall.until_said("go");
+    assert_eq!(wall.only().project(), Some("demo"));
+    assert_eq!(&*wall.only().title(), "Ours");
+
+    let is = |wall: &mut Wall, expected: State| {
+        let outline = wall.only().outline();
+        let now_ms = outline.last_event_ms.expect("a time") + 60_000;
+        assert_eq!(state(outline, &Link::Live, now_ms, &Limits::default()), expected);
+    };
+    let start = record::placed(None, Some("m1"), record::start("demo", "tiny"));
+    append(&path, &next(Kind::AssistantStart, &start));
+    for (text, said) in [("Well", "go Well"), (", yes", "go Well, yes")] {
+        let delta = [(0, Delta::Text(text))];
+        let bodies = record::partial("m2", &delta, &mut |_| String::new());
+        append(&path, &next(Kind::Partial, &bodies[0]));
+        wall.until_said(said);
+        is(&mut wall, State::Working);
+    }
+    let id = wall.only().source().row(1).id;
+    append(
+        &path,
+        &next(Kind::AssistantFinal, &record::placed(Some("m2"), Some("m1"), words("Done."))),
+    );
+    wall.until_said("go Done.");
+    is(&mut wall, State::Done);
+    assert_eq!(wall.only().source().row(1).id, id);
+
+    // One that was never written to its end is said to be so as soon as something follows.
+    let start = record::placed(None, Some("m2"), record::start("demo", "tiny"));
+    append(&path, &next(Kind::AssistantStart, &start));
+    let bodies = record::partial("m6", &[(0, Delta::Text("Hm"))], &mut |_| String::new());
+    append(&path, &next(Kind::Partial, &bodies[0]));
+    wall.until_said("go Done. Hm");
+    is(&mut wall, State::Working);
+    append(&path, &next(Kind::User, &record::placed(None, Some("m6"), words("and?"))));
+    wall.until("it is interrupted", |following| {
+        following.conversations().next().is_some_and(|one| {
+            let message = one.source().message(2);
+            message.is_some_and(|m| m.error.as_deref() == Some(record::INTERRUPTED))
+        })
+    });
+}

@@ -99,7 +99,13 @@ fn assert_same(written: &Written, what: &str) {
 }
 
 fn fixtures() -> Vec<PathBuf> {
-    let folder = std::fs::read_dir(corpora()).expect("a test file");
+    let mut paths = fixtures_in(&corpora());
+    paths.extend(fixtures_in(&super::logs::folder()));
+    paths
+}
+
+pub(super) fn fixtures_in(folder: &Path) -> Vec<PathBuf> {
+    let folder = std::fs::read_dir(folder).expect("a test file");
     let mut paths: Vec<_> = folder.map(|entry| entry.expect("a test file").path()).collect();
     paths.retain(|path| path.extension().is_some_and(|extension| extension == "jsonl"));
     paths.sort();
@@ -139,8 +145,15 @@ fn line_by_line_equals_the_whole() {
 
 #[test]
 fn what_simply_continues_is_never_built_anew() {
-    let plain =
-        ["claude-lines-and-parallel-calls", "claude-session", "pi-groups", "claude-sidechain"];
+    let plain = [
+        "claude-lines-and-parallel-calls",
+        "claude-session",
+        "pi-groups",
+        "claude-sidechain",
+        "letterpress/session",
+        "letterpress/interrupted",
+        "letterpress/words",
+    ];
     for name in plain {
         let (rebuilt, lines) = line_by_line(&corpora().join(format!("{name}.jsonl")), 1).unwrap();
         assert_eq!(rebuilt, 0, "{name}: of {lines} lines");
