@@ -270,7 +270,7 @@ impl Chat {
     }
 
     /// What was said, as it is shown.
-    pub(super) fn source(&self) -> &LiveSource {
+    pub(super) fn source(&self) -> &SessionSource {
         &self.source
     }
 
