@@ -20,6 +20,8 @@ mod restarts;
 mod branches;
 // The command, and what it leaves when it is killed.
 mod asking;
+// Random orders of all of it.
+mod orders;
 // The rows of it.
 mod source;
 // Disks that fail, are full, or are slow.
