@@ -99,12 +99,16 @@ fn memory(command: &Command) -> Memory {
 
 /// Exports a transcript or a session, covered unless that is not wanted.
 fn export(words: cli::Export, general: &cli::General) -> Result<()> {
-    let home = Places::find(general).and_then(|places| places.home);
-    let redaction = Redaction::usual(home.as_deref());
+    let places = Places::find(general);
+    let home = places.as_ref().and_then(|places| places.home.as_deref());
     if words.unredacted {
         say("letterpress: keys, passwords and paths are written as they are");
     }
-    export::run(&words.into(), redaction, &|_words| Ok(None)).map(|_summary| ())
+    let find = |name: &str| match &places {
+        Some(places) => sessions::find_log(places, name),
+        None => Ok(None),
+    };
+    export::run(&words.into(), Redaction::usual(home), &find).map(|_summary| ())
 }
 
 /// Opens a window; where there is no display, draws what it would have shown.

@@ -221,6 +221,10 @@ pub struct Ask {
     /// A picture to send with the prompt; may be given more than once.
     #[arg(long, value_name = "FILE")]
     pub image: Vec<PathBuf>,
+    /// Go on with a session: its id, a beginning of it that no other has, its title, or the
+    /// name of a new one. Otherwise a new one is begun.
+    #[arg(long, value_name = "ID", conflicts_with = "no_save")]
+    pub session: Option<String>,
     /// Keep nothing of it.
     #[arg(long)]
     pub no_save: bool,

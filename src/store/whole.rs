@@ -37,7 +37,6 @@ pub struct Whole {
     gathered: Vec<u8>,
     next: u64,
     len: u64,
-    now_ms: i64,
     blobs: FxHashSet<String>,
     /// Why a blob could not be written; the next record says so.
     trouble: Option<io::Error>,
@@ -54,8 +53,7 @@ pub struct Written {
 }
 
 impl Store {
-    /// Begins a session that is written as a whole, with `meta` as its first record. All
-    /// records bear the time `now_ms`.
+    /// Begins a session that is written as a whole, with `meta` as its first record.
     ///
     /// # Errors
     /// When the disk does not take it.
@@ -77,12 +75,11 @@ impl Store {
                     gathered: Vec::new(),
                     next: 0,
                     len: 0,
-                    now_ms,
                     blobs: FxHashSet::default(),
                     trouble: None,
                     is_finished: false,
                 };
-                whole.append(Kind::Meta, meta.clone())?;
+                whole.append(Kind::Meta, meta.clone(), now_ms)?;
                 Ok(whole)
             }
             Err(error) => {
@@ -140,17 +137,18 @@ impl Whole {
         disk::write_all(&mut *file, bytes)
     }
 
-    /// Writes a record behind those before it. Long strings in the body go into blobs.
+    /// Writes a record behind those before it, which bears a time in milliseconds since 1970,
+    /// or 0 when nobody knows. Long strings in the body go into blobs.
     ///
     /// # Errors
     /// When the disk does not take it, or did not take a blob.
-    pub fn append(&mut self, kind: Kind, body: Value) -> io::Result<Written> {
+    pub fn append(&mut self, kind: Kind, body: Value, at_ms: i64) -> io::Result<Written> {
         let body = fit(body, &mut |bytes| self.blob(bytes));
         if let Some(error) = self.trouble.take() {
             return Err(error);
         }
         let written = Written { n: self.next, offset: self.len };
-        let line = line::write(self.next, kind, self.now_ms, &body);
+        let line = line::write(self.next, kind, at_ms, &body);
         self.gathered.extend_from_slice(line.as_bytes());
         self.next += 1;
         self.len += line.len() as u64;

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use letterpress::{
     app::{
-        ask::{self, Desk},
+        ask::{self, Desk, Kept},
         cli::{self, Ask, Command, ProviderFlags},
         keys::Keys,
         providers::{self, Choice, Reason, Sources},
@@ -35,7 +35,7 @@ fn args(line: &str) -> Ask {
 fn ask_with(engine: &Engine, choice: &Choice, line: &str) -> (String, Result<(), String>) {
     let mut out = Vec::new();
     let draft = Draft::text(Ticket(1), "hello");
-    let desk = Desk { out: &mut out, is_terminal: false, bench: None, user: None };
+    let desk = Desk { out: &mut out, is_terminal: false, bench: None, user: None, kept: Kept::Not };
     let done = ask::answer(engine, choice, &args(line), draft, desk);
     (String::from_utf8(out).unwrap(), done.map_err(|error| error.to_string()))
 }
@@ -159,7 +159,8 @@ fn a_reader_that_has_had_enough_is_no_failure() {
     let demo = Choice { provider: Provider::Demo(Pace::AtOnce), ..Choice::demo(Reason::Named) };
     let engine = Engine::start(Config::new(|| 0)).unwrap();
     let draft = Draft::text(Ticket(1), "hello");
-    let desk = Desk { out: &mut Gone, is_terminal: false, bench: None, user: None };
+    let desk =
+        Desk { out: &mut Gone, is_terminal: false, bench: None, user: None, kept: Kept::Not };
     assert!(ask::answer(&engine, &demo, &args("hello"), draft, desk).is_ok());
 }
 
@@ -171,7 +172,7 @@ fn a_terminal_is_not_spoken_to() {
     let choice = Choice { provider, name: "test".into(), ..Choice::demo(Reason::Named) };
     let mut out = Vec::new();
     let draft = Draft::text(Ticket(1), "hello");
-    let desk = Desk { out: &mut out, is_terminal: true, bench: None, user: None };
+    let desk = Desk { out: &mut out, is_terminal: true, bench: None, user: None, kept: Kept::Not };
     ask::answer(&engine(limits()), &choice, &args("hello"), draft, desk).unwrap();
     assert_eq!(String::from_utf8(out).unwrap(), "a\u{241b}]0;owned\u{2407}b\n");
 }

@@ -305,6 +305,27 @@ fn needles_are_plain_text() {
 }
 
 #[test]
+fn looking_is_bounded_unless_it_is_to_be_thorough() {
+    let data = tempfile::tempdir().unwrap();
+    let mut log = Maker::begun(data.path(), "s", 0);
+    let wanted = log.user("x1 the dog bites");
+    for _ in 0..60 {
+        // Every gram of the phrase, and not the phrase.
+        log.user(&format!("x2 the dog. dog bites {}", "filling ".repeat(25_000)));
+    }
+    let bench = Bench::open(data.path());
+    bench.settled();
+    let phrase = Question::new("\"x1 the dog bites\"", 9);
+    assert!(!bench.ask(phrase).is_cut);
+    let quick = Question::new("\"the dog bites\"", 9);
+    let findings = bench.ask(quick.clone());
+    assert!(findings.is_cut && findings.found.iter().all(|found| found.message.is_none()));
+    let findings = bench.ask(Question { is_thorough: true, ..quick });
+    let found = findings.found.last().and_then(|found| found.message);
+    assert!(!findings.is_cut && found == Some(MessageId(wanted)), "{found:?}");
+}
+
+#[test]
 fn what_is_put_away_is_found_when_it_is_wanted() {
     let data = tempfile::tempdir().unwrap();
     for (name, mark) in [("a", "pinned"), ("b", "archived"), ("c", "deleted")] {

@@ -1,4 +1,4 @@
-//! Exports from the window, driven by what a screen reader sees and by keys.
+//! Exports and imports from the window, driven by what a screen reader sees and by keys.
 
 use std::{
     fs,
@@ -12,7 +12,7 @@ use egui_kittest::{Harness, kittest::Queryable as _};
 use letterpress::{
     app::{
         cli::ProviderFlags,
-        window::{Start, Window},
+        window::{Keep, Start, Window},
     },
     wire::demo::Pace,
 };
@@ -169,4 +169,41 @@ fn a_conversation_that_goes_on_is_exported_from_memory() {
     let copied = click(&mut harness, "Copy to clipboard").expect("something was copied");
     assert!(copied.contains("Which bed is dry?") && !copied.contains("CANARY"), "{copied}");
     assert!(copied.matches("\n## ").count() >= 2, "{copied}");
+}
+
+#[test]
+fn a_transcript_is_continued_where_it_was_read() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let keep = Keep {
+        data: folder.path().join("data"),
+        state: folder.path().join("state"),
+        reopen: false,
+    };
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/corpora/window/long.jsonl");
+    let before = fs::read(&file).expect("the fixture");
+    let start = Start { files: vec![file.clone()], keep: Some(keep), ..Start::default() };
+    let mut harness = harness(start);
+    harness.key_press(Key::Home);
+    harness.key_press(Key::PageDown);
+    settle(&mut harness);
+    let top = |harness: &Harness<'_, Window>| {
+        let view = harness.state().view().expect("a view");
+        view.visible().placed.first().map(|placed| (placed.row, placed.y.round()))
+    };
+    let place = top(&harness);
+    harness.get_by_label_contains("A transcript of pi.");
+    click(&mut harness, "Continue this conversation");
+    for _ in 0..200 {
+        settle(&mut harness);
+        if harness.state().snapshot().is_some() && top(&harness) == place {
+            break;
+        }
+        std::thread::park_timeout(Duration::from_millis(5));
+    }
+    assert_eq!(harness.state().titles().len(), 2);
+    assert!(harness.state().snapshot().is_some(), "it is a conversation that goes on");
+    assert_eq!(top(&harness), place, "the reader is where he was");
+    assert!(harness.query_by_label_contains("A transcript of pi.").is_none());
+    assert!(fs::read(&file).expect("the fixture") == before, "the transcript stays as it is");
+    harness.state_mut().finish();
 }

@@ -11,6 +11,7 @@ use std::{
 
 use letterpress::{
     app::{
+        export::{self, Format, Images, redact::Redaction},
         import::{self, Done, Request},
         synth,
     },
@@ -22,6 +23,8 @@ use letterpress::{
     store::{self, RealDisk, SessionId, Store},
     transcript::{self, Index, Transcript},
 };
+
+use serde_json::Value;
 
 use self::disk::{Counting, Failing};
 
@@ -114,6 +117,13 @@ fn check(file: &Path) {
     let imported = meta.imported.expect("where it came from");
     assert_eq!(&*imported.format, transcript.format().name());
     assert!(Path::new(&*imported.path).is_absolute() && imported.title == index.title());
+    let theirs = exported(file, folder.path());
+    let ours = exported(&store.log_path(&done.session), folder.path());
+    assert_eq!(theirs.1.len(), ours.1.len(), "{}", file.display());
+    for (row, (theirs, ours)) in theirs.1.iter().zip(&ours.1).enumerate() {
+        assert_eq!(theirs, ours, "row {row} of {}", file.display());
+    }
+    assert_eq!(theirs.0, ours.0, "the title of {}", file.display());
     for (row, found) in found.into_iter().enumerate() {
         let (message, _) = engine::read_message(&transcript, &index, row, |message| message);
         let mut expected = bare(message);
@@ -121,6 +131,28 @@ fn check(file: &Path) {
         expected.parts.iter_mut().for_each(settle);
         assert_eq!(bare(found), expected, "row {row} of {}", file.display());
     }
+}
+
+/// What the export of a file says: its title, and its messages without their ids, which are
+/// those of the file.
+fn exported(file: &Path, folder: &Path) -> (Value, Vec<Value>) {
+    let output = folder.join("export.json");
+    let request = export::Request {
+        subject: file.to_owned(),
+        format: Format::Json,
+        output: Some(output.clone()),
+        branch: None,
+        images: Images::Inside,
+        unredacted: true,
+    };
+    export::run(&request, Redaction::new(None), &|_| Ok(None)).expect("an export");
+    let text = fs::read_to_string(output).expect("the export");
+    let mut object: Value = serde_json::from_str(&text).expect("JSON");
+    let Value::Array(mut messages) = object["messages"].take() else { panic!("no messages") };
+    for message in &mut messages {
+        message.as_object_mut().expect("an object").remove("id");
+    }
+    (object["title"].take(), messages)
 }
 
 /// What was going on in a transcript no longer is.

@@ -18,6 +18,8 @@ mod promises;
 mod restarts;
 // Editing, answering anew, going back.
 mod branches;
+// The command, and what it leaves when it is killed.
+mod asking;
 // The rows of it.
 mod source;
 // Disks that fail, are full, or are slow.

@@ -1,6 +1,7 @@
 //! `letterpress ask`: one turn without a window.
 
 mod json;
+mod kept;
 mod plain;
 mod question;
 mod servers;
@@ -14,11 +15,11 @@ use std::{
     sync::Arc,
 };
 
-pub use self::user::User;
+pub use self::{kept::Kept, user::User};
 
 use self::{json::Json, plain::Plain, told::Told, unattended::Unattended};
 use super::{
-    cli::{Ask, General, ToolGrammar, Tools},
+    cli::{Ask, General, Tools},
     error::{Error, Result},
     providers::{self, Choice, Reason, Sources},
     secrecy,
@@ -27,8 +28,8 @@ use super::{
 use crate::{
     engine::live::{Engine, Session, workbench::Workbench},
     model::{
-        Attachment, CallGrammar, Command, Draft, Fate, Image, ImageData, Phase, Settings, Snapshot,
-        Ticket, ToolUse,
+        Attachment, Command, Draft, Fate, Image, ImageData, Keeping, Phase, Snapshot, Ticket,
+        ToolUse,
         stream::{EndState, Interruption},
     },
     perf,
@@ -47,10 +48,11 @@ const TICKET: Ticket = Ticket(1);
 /// When the prompt cannot be read, nothing can answer it, or the answer is not complete.
 pub fn run(args: &Ask, general: &General) -> Result<()> {
     let draft = draft(args)?;
+    let kept = Kept::find(args, general)?;
     let engine = providers::engine()?;
     let sources = Sources::of_user(general)?;
     say_flaws(&sources);
-    let args = &Ask { provider: sources.fill(&args.provider), ..args.clone() };
+    let args = &Ask { provider: sources.fill(&kept.flags(&args.provider)), ..args.clone() };
     let choice = engine.block_on(providers::choose(&engine.http(), &args.provider, &sources))?;
     if choice.reason == Reason::NothingFound {
         say(
@@ -65,6 +67,7 @@ pub fn run(args: &Ask, general: &General) -> Result<()> {
         is_terminal: io::stdout().is_terminal(),
         bench: toolkit.as_ref().map(|toolkit| Arc::clone(&toolkit.toolbox) as Arc<dyn Workbench>),
         user,
+        kept,
     };
     let answered = answer(&engine, &choice, args, draft, desk);
     if let Some(servers) = toolkit.as_ref().and_then(|toolkit| toolkit.toolbox.servers()) {
@@ -111,6 +114,8 @@ pub struct Desk<'a> {
     pub bench: Option<Arc<dyn Workbench>>,
     /// Who is asked about calls; without anybody they are refused.
     pub user: Option<User>,
+    /// The session that it is part of.
+    pub kept: Kept,
 }
 
 /// Has a prompt answered by a provider, and writes what comes.
@@ -124,26 +129,31 @@ pub fn answer(
     draft: Draft,
     desk: Desk<'_>,
 ) -> Result<()> {
-    let Desk { out, is_terminal, bench, user } = desk;
+    let Desk { out, is_terminal, bench, user, kept } = desk;
     engine.set_provider(Arc::clone(&choice.name), choice.provider.clone());
-    let calls = match args.tool_grammar {
-        ToolGrammar::Native => CallGrammar::Native,
-        ToolGrammar::Tags => CallGrammar::Tags,
-    };
-    let tools = tool_use(args.tools);
-    let settings = Settings { tools, calls, ..choice.settings(&args.provider) };
+    let settings = kept.settings(choice.settings(&args.provider), args);
     let bench = match user {
         Some(_) => bench,
         None => bench.map(|bench| Arc::new(Unattended(bench)) as Arc<dyn Workbench>),
     };
-    let mut session = engine.session_at(bench, settings, Arc::new(|| {}));
+    let mut session = match kept.opened(&settings, args)? {
+        Some(opened) => engine.session_as(opened, bench, settings, Arc::new(|| {})),
+        None => engine.session_at(bench, settings, Arc::new(|| {})),
+    };
     if session.send(Command::Send(draft)).is_err() {
         return Err(Error::failed("the conversation could not be started", ""));
     }
     let printer: Box<dyn Printer> =
         if args.json { Box::new(Json) } else { Box::new(Plain::new(is_terminal)) };
-    match engine.block_on(follow(&mut session, printer, out, user)) {
-        Ok(last) => verdict(&last),
+    let followed = engine.block_on(follow(&mut session, printer, out, user));
+    engine.block_on(session.close());
+    match followed {
+        Ok(last) => {
+            if let Keeping::Unsaved(why) = &last.keeping {
+                say(&format!("letterpress: it was not kept: {}", why.trim_end_matches('.')));
+            }
+            verdict(&last)
+        }
         // A reader that has gone away wants no more of it.
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
         Err(error) => Err(Error::failed(format!("cannot write the answer: {error}"), "stdout")),

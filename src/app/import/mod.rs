@@ -77,7 +77,10 @@ fn run(request: &Request, store: &Store, watch: &mut dyn Watch) -> Result<Done> 
         let (message, met) = matter.message(row, |message| message);
         let body = encode_message(&message, &[], &mut |bytes| whole.blob(bytes));
         let body = placed(None, parent.as_deref(), body);
-        let written = whole.append(Kind::of(&message), body).map_err(|error| failed(&error))?;
+        // A message without a time must not be given that of its import.
+        let at_ms = if message.timestamp_ms.is_some() { now_ms } else { 0 };
+        let written = whole.append(Kind::of(&message), body, at_ms);
+        let written = written.map_err(|error| failed(&error))?;
         parent = Some(format!("m{}", written.n));
         if request.at == Some(matter.id(row)) {
             done.at = Some(MessageId(written.offset));

@@ -135,6 +135,9 @@ impl Vault for Keyring {
 fn words(error: &keyring::Error) -> String {
     use keyring::Error;
     let words = match error {
+        Error::PlatformFailure(why) if cfg!(target_os = "linux") => {
+            format!("no Secret Service answers ({why})")
+        }
         Error::PlatformFailure(why) => why.to_string(),
         Error::NoStorageAccess(why) => format!("it is locked: {why}"),
         Error::NoDefaultStore => "this system has none".to_owned(),

@@ -28,7 +28,8 @@ pub fn search(args: &cli::Search, places: &Places, is_terminal: bool) -> Result<
     let catalog = catalog(places, Arc::new(|| ()))?;
     settle(&catalog)?;
     let words = args.query.join(" ");
-    let question = Question { with_archived: true, ..Question::new(words, args.limit) };
+    let question =
+        Question { with_archived: true, is_thorough: true, ..Question::new(words, args.limit) };
     let findings = catalog
         .search(question)
         .blocking_recv()

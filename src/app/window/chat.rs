@@ -27,7 +27,8 @@ use crate::{
             workspace::{Opened, Opener},
         },
     },
-    engine::live::{Engine, LiveSource, Provider, Session, Switch, workbench::Workbench},
+    engine::SessionSource,
+    engine::live::{Engine, Provider, Session, Switch, workbench::Workbench},
     layout::{Jump, Palette, face},
     model::{Attachment, Command, Keeping, MessageId, Part, Role, Snapshot, Source as _, ToolUse},
     perf::{self, Reason},
@@ -64,7 +65,7 @@ enum Found {
 /// A conversation, what is written next, and what was found for it.
 pub(super) struct Chat {
     session: Session,
-    source: LiveSource,
+    source: SessionSource,
     view: TranscriptView,
     shown: Shown,
     composer: Composer,
@@ -315,7 +316,7 @@ impl Chat {
     }
 
     /// What was said, as it is shown.
-    pub(super) fn source(&self) -> &LiveSource {
+    pub(super) fn source(&self) -> &SessionSource {
         &self.source
     }
 

@@ -67,10 +67,10 @@ use self::{
     publish::Publisher,
     workbench::Workbench,
 };
-use super::Waker;
+use super::{SessionSource, Waker};
 use crate::{
     model::{
-        Command, Fate, Settings, Snapshot, Ticket,
+        Command, Fate, MessageId, Settings, Snapshot, Ticket,
         record::{Kind, Meta},
     },
     store::{Log, Opened, Sync},
@@ -331,8 +331,15 @@ impl Session {
 
     /// The conversation as the view asks for it.
     #[must_use]
-    pub fn source(&self) -> LiveSource {
-        LiveSource::new(self.snapshots.clone())
+    pub fn source(&self) -> SessionSource {
+        self.source_near(None)
+    }
+
+    /// The same; of what stands in the log, what is around a message is there first.
+    #[must_use]
+    pub fn source_near(&self, near: Option<MessageId>) -> SessionSource {
+        let live = LiveSource::new(self.snapshots.clone());
+        SessionSource::of_file(live, Arc::clone(&self.waker), near)
     }
 
     /// Writes something that is known of the session (its title, that it is pinned) into its

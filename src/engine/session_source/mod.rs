@@ -7,10 +7,13 @@ use std::{fmt, ops::Range, sync::Arc, time::Instant};
 
 use self::reading::Joined;
 pub use self::stored::{Open, Stored};
-use super::live::LiveSource;
+use super::{Waker, live::LiveSource};
 use crate::model::{
     Census, Fork, Keeping, Message, MessageId, Progress, Reading, RowInfo, Snapshot, Source,
 };
+
+/// Parts of the log that may be wanted one after the other before the first is there.
+const ON_THE_WAY: usize = 8;
 
 /// A conversation: first the messages that stand in its log, then those that are in memory.
 /// For one without a log these are all there are.
@@ -25,6 +28,8 @@ pub struct SessionSource {
     stored: Option<Box<dyn Stored>>,
     /// The conversation whose rows these are; that of `live` may be newer.
     shown: Arc<Snapshot>,
+    /// The newest conversation behind each part of the log that was wanted.
+    on_the_way: Vec<Arc<Snapshot>>,
     /// Why the log cannot be read.
     failure: Option<Arc<str>>,
     /// What the log said of itself last.
@@ -38,10 +43,24 @@ impl SessionSource {
     #[must_use]
     pub fn new(live: LiveSource, open: Box<Open>) -> Self {
         let shown = Arc::clone(live.snapshot());
-        let mut source =
-            Self { live, open, stored: None, shown, failure: None, stored_version: 0, version: 0 };
+        let mut source = Self {
+            live,
+            open,
+            stored: None,
+            shown,
+            on_the_way: Vec::new(),
+            failure: None,
+            stored_version: 0,
+            version: 0,
+        };
         source.turn_to_base();
         source
+    }
+
+    /// A conversation whose log is a file, which is read first around the message that is
+    /// `near`.
+    pub(super) fn of_file(live: LiveSource, waker: Waker, near: Option<MessageId>) -> Self {
+        Self::new(live, stored::of_file(waker, near))
     }
 
     /// The conversation as it stood at the last [`Source::poll`]. Its entries are the last
@@ -58,19 +77,40 @@ impl SessionSource {
         self.failure.clone().or(told)
     }
 
-    /// Lets the log show what stands before the newest entries. True when it does.
-    fn turn_to_base(&mut self) -> bool {
-        let newest = self.live.snapshot();
-        let Some(base) = newest.base.clone() else { return true };
-        if self.stored.is_none() {
+    /// Lets the log show what stands before the newest entries.
+    fn turn_to_base(&mut self) {
+        let newest = Arc::clone(self.live.snapshot());
+        let Some(base) = &newest.base else { return };
+        if self.stored.is_none() && self.failure.is_none() {
             let is_followed = matches!(newest.keeping, Keeping::ReadOnly(_));
-            match (self.open)(&base, is_followed) {
+            match (self.open)(base, is_followed) {
                 Ok(stored) => self.stored = Some(stored),
                 Err(error) => self.failure = Some(error.to_string().into()),
             }
         }
-        let Some(stored) = &mut self.stored else { return true };
-        stored.turn_to(&base)
+        if let Some(stored) = &mut self.stored {
+            stored.turn_to(base);
+        }
+        self.on_the_way.retain(|snapshot| snapshot.base != newest.base);
+        if self.on_the_way.len() >= ON_THE_WAY {
+            self.on_the_way.remove(0);
+        }
+        self.on_the_way.push(newest);
+    }
+
+    /// The conversation that stands behind the rows of the log.
+    fn next_shown(&self) -> Option<&Arc<Snapshot>> {
+        let newest = self.live.snapshot();
+        let at = self.stored.as_ref().filter(|stored| stored.failure().is_none());
+        let Some(stored) = at.filter(|_| newest.base.is_some()) else { return Some(newest) };
+        match stored.at() {
+            Some(at) if newest.base.as_ref() == Some(at) => Some(newest),
+            // It came to a part that was wanted before, and goes on from there.
+            Some(at) if self.shown.base.is_some() && self.shown.base.as_ref() != Some(at) => {
+                self.on_the_way.iter().find(|snapshot| snapshot.base.as_ref() == Some(at))
+            }
+            Some(_) | None => Some(newest).filter(|newest| newest.base == self.shown.base),
+        }
     }
 
     /// What stands in the log before the rows in memory.
@@ -114,6 +154,9 @@ impl SessionSource {
 
 impl Source for SessionSource {
     fn poll(&mut self) -> u64 {
+        self.live.poll();
+        // Before its rows change, so that they change to what is wanted now.
+        self.turn_to_base();
         if let Some(stored) = &mut self.stored {
             let version = stored.poll();
             if version != self.stored_version {
@@ -121,11 +164,9 @@ impl Source for SessionSource {
                 self.version += 1;
             }
         }
-        self.live.poll();
-        let is_there = self.live.snapshot().base == self.shown.base || self.turn_to_base();
-        let newest = self.live.snapshot();
-        if is_there && newest.version != self.shown.version {
-            self.shown = Arc::clone(newest);
+        let next = self.next_shown().filter(|next| next.version != self.shown.version).cloned();
+        if let Some(next) = next {
+            self.shown = next;
             self.version += 1;
         }
         self.version

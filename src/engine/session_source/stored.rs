@@ -1,17 +1,116 @@
 //! The part of a conversation that stands in its log, as rows.
 
-use std::{io, sync::Arc};
+use std::{io, ops::Range, sync::Arc, time::Instant};
 
-use crate::model::{Base, Source};
+use crate::{
+    engine::{FileSource, Waker, reader::Config},
+    model::{Base, Census, Message, MessageId, Progress, Reading, RowInfo, Source},
+};
 
 /// The part of a conversation that stands in its log.
-pub trait Stored: Source {
-    /// Shows another part from some poll on; until then the rows stay what they are. True
-    /// when the rows are those of that part, as of the last [`Source::poll`].
-    fn turn_to(&mut self, base: &Base) -> bool;
+pub trait Stored: Source + Send {
+    /// Shows another part from some poll on; until then the rows stay what they are.
+    fn turn_to(&mut self, base: &Arc<Base>);
+    /// The part that the rows are of, as of the last [`Source::poll`]; none before the first.
+    fn at(&self) -> Option<&Arc<Base>>;
     /// Why it cannot be read.
     fn failure(&self) -> Option<Arc<str>>;
 }
 
 /// Opens a log at one of its parts, to be followed where somebody else writes it.
-pub type Open = dyn FnMut(&Base, bool) -> io::Result<Box<dyn Stored>>;
+pub type Open = dyn FnMut(&Arc<Base>, bool) -> io::Result<Box<dyn Stored>> + Send;
+
+/// Opens logs that are files, the first time around the message that is `near`.
+pub(super) fn of_file(waker: Waker, near: Option<MessageId>) -> Box<Open> {
+    Box::new(move |base, is_followed| {
+        let (waker, config) = (Arc::clone(&waker), Config::default());
+        let source = match is_followed {
+            true => FileSource::follow(&base.path, waker, config)?,
+            false => FileSource::stored(base, near, waker, config)?,
+        };
+        Ok(Box::new(File { source, wanted: Arc::clone(base), is_followed }))
+    })
+}
+
+/// A log that is a file.
+struct File {
+    source: FileSource,
+    /// The part that it was last told to show.
+    wanted: Arc<Base>,
+    /// All of it is shown, as it grows.
+    is_followed: bool,
+}
+
+impl Stored for File {
+    fn turn_to(&mut self, base: &Arc<Base>) {
+        if self.wanted == *base {
+            return;
+        }
+        self.wanted = Arc::clone(base);
+        if !self.is_followed {
+            self.source.rebase(base);
+        }
+    }
+
+    fn at(&self) -> Option<&Arc<Base>> {
+        if self.is_followed { Some(&self.wanted) } else { self.source.base() }
+    }
+
+    fn failure(&self) -> Option<Arc<str>> {
+        self.source.failure().map(|failure| failure.to_string().into())
+    }
+}
+
+impl Source for File {
+    fn poll(&mut self) -> u64 {
+        self.source.poll()
+    }
+
+    fn len(&self) -> usize {
+        self.source.len()
+    }
+
+    fn row(&self, index: usize) -> RowInfo {
+        self.source.row(index)
+    }
+
+    fn index_of(&self, id: MessageId) -> Option<usize> {
+        self.source.index_of(id)
+    }
+
+    fn prompt_before(&self, index: usize) -> Option<usize> {
+        self.source.prompt_before(index)
+    }
+
+    fn prompt_after(&self, index: usize) -> Option<usize> {
+        self.source.prompt_after(index)
+    }
+
+    fn message(&mut self, index: usize) -> Option<Arc<Message>> {
+        self.source.message(index)
+    }
+
+    fn want(&mut self, rows: Range<usize>) {
+        self.source.want(rows);
+    }
+
+    fn estimate(&self, rows: Range<usize>) -> (u64, u64) {
+        self.source.estimate(rows)
+    }
+
+    fn running_since(&self) -> Option<Instant> {
+        self.source.running_since()
+    }
+
+    fn census(&self, rows: Range<usize>) -> Census {
+        self.source.census(rows)
+    }
+
+    fn progress(&self) -> Progress {
+        self.source.progress()
+    }
+
+    fn reading(&self) -> Option<Arc<dyn Reading>> {
+        self.source.reading()
+    }
+}

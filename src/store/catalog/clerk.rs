@@ -22,7 +22,7 @@ use super::{
 use crate::{perf, store::SessionId};
 
 /// Bytes of logs that are read in one change; questions wait for no more.
-const CHANGE_BYTES: u64 = 2 << 20;
+const CHANGE_BYTES: u64 = 8 << 20;
 /// Sessions that are read in one change.
 const CHANGE_SESSIONS: usize = 256;
 /// Lists are published at most this often while logs are being read.
@@ -236,14 +236,14 @@ impl Clerk {
         }
         sessions.sort_by(|a, b| (b.updated_ms, &b.id).cmp(&(a.updated_ms, &a.id)));
         let found = match &self.index {
-            Some(index) => search::search(index, &sessions, &words, question.limit),
-            None => Ok(Vec::new()),
+            Some(index) => search::search(index, &sessions, &words, question),
+            None => Ok((Vec::new(), false)),
         };
-        let found = found.unwrap_or_else(|error| {
+        let (found, is_cut) = found.unwrap_or_else(|error| {
             self.fail(error.into());
-            Vec::new()
+            (Vec::new(), false)
         });
-        Findings { found, is_complete: self.is_complete() }
+        Findings { found, is_complete: self.is_complete(), is_cut }
     }
 
     fn is_complete(&self) -> bool {

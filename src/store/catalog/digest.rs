@@ -138,7 +138,8 @@ pub(super) fn take<N: Nodes>(
         // What later versions say is not known.
         Kind::Approval | Kind::Usage | Kind::Other => return Ok(()),
     }
-    digest.updated_ms = record.time_ms;
+    // Of what was imported the times are not all known.
+    digest.updated_ms = digest.updated_ms.max(record.time_ms);
     Ok(())
 }
 

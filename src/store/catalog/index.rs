@@ -177,7 +177,7 @@ impl Index {
     /// Every session that is stored.
     pub(super) fn sessions(&self) -> rusqlite::Result<Vec<(SessionId, Stored)>> {
         let mut query = self.db.prepare("SELECT * FROM session")?;
-        let rows = query.query_map([], |row| Ok((row.get::<_, String>("id")?, stored(row)?)))?;
+        let rows = query.query_map([], |row| Ok((row.get::<_, String>(1)?, stored(row)?)))?;
         let named = rows.map(|row| row.map(|(id, row)| Some((SessionId::new(&id)?, row))));
         named.filter_map(Result::transpose).collect()
     }
@@ -351,44 +351,45 @@ pub(super) const fn session_of(message: i64) -> i64 {
 }
 
 fn stored(row: &Row<'_>) -> rusqlite::Result<Stored> {
-    let number = |name: &str| row.get::<_, i64>(name).map(i64::cast_unsigned);
-    let seen = Seen { len: number("len")?, mtime: row.get("mtime")?, inode: number("inode")? };
+    // By the places of the columns: looking for names costs more than reading values.
+    let number = |at: usize| row.get::<_, i64>(at).map(i64::cast_unsigned);
+    let seen = Seen { len: number(2)?, mtime: row.get(3)?, inode: number(4)? };
     let log = Read {
         seen,
-        read: number("read")?,
-        head: row.get("head")?,
-        tail: row.get("tail")?,
-        is_in_trash: row.get("in_trash")?,
+        read: number(5)?,
+        head: row.get(6)?,
+        tail: row.get(7)?,
+        is_in_trash: row.get(8)?,
     };
-    let marks: u8 = row.get("marks")?;
+    let marks: u8 = row.get(14)?;
     let is_marked = |bit: u8| marks & (1 << bit) != 0;
-    let last_n: Option<i64> = row.get("last_n")?;
+    let last_n: Option<i64> = row.get(19)?;
     let digest = Digest {
-        title: row.get("title")?,
-        imported: row.get("imported")?,
-        first_line: row.get("first_line")?,
-        preview: row.get("preview")?,
-        model: row.get("model")?,
+        title: row.get(9)?,
+        imported: row.get(10)?,
+        first_line: row.get(11)?,
+        preview: row.get(12)?,
+        model: row.get(13)?,
         marks: Marks { pinned: is_marked(0), archived: is_marked(1), deleted: is_marked(2) },
-        created_ms: row.get("created")?,
-        updated_ms: row.get("updated")?,
-        leaf: row.get("leaf")?,
-        messages: row.get("messages")?,
-        last: last_n.map(i64::cast_unsigned).zip(row.get("last_sum")?),
+        created_ms: row.get(15)?,
+        updated_ms: row.get(16)?,
+        leaf: row.get(17)?,
+        messages: row.get(18)?,
+        last: last_n.map(i64::cast_unsigned).zip(row.get(20)?),
     };
-    Ok(Stored { row: row.get("row")?, log, digest })
+    Ok(Stored { row: row.get(0)?, log, digest })
 }
 
 /// A node from the columns of a message behind its row.
 pub(super) fn node(row: &Row<'_>) -> rusqlite::Result<Node> {
     Ok(Node {
-        offset: row.get::<_, i64>("place")?.cast_unsigned(),
-        speaker: speaker_of(row.get("speaker")?),
-        time_ms: row.get("time")?,
-        depth: row.get("depth")?,
-        open_part: row.get("open_part")?,
-        text: row.get("text")?,
-        calls: row.get("calls")?,
+        offset: row.get::<_, i64>(0)?.cast_unsigned(),
+        speaker: speaker_of(row.get(1)?),
+        time_ms: row.get(2)?,
+        depth: row.get(3)?,
+        open_part: row.get(4)?,
+        text: row.get(5)?,
+        calls: row.get(6)?,
     })
 }
 

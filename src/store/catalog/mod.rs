@@ -151,6 +151,8 @@ pub struct Findings {
     pub found: Vec<Found>,
     /// Are all logs in the index? Otherwise there may be more, later.
     pub is_complete: bool,
+    /// Was looking given up before all was looked into? A thorough question finds the rest.
+    pub is_cut: bool,
 }
 
 /// What is looked for.
@@ -165,12 +167,21 @@ pub struct Question {
     pub with_archived: bool,
     /// Are sessions searched that are in the trash?
     pub with_deleted: bool,
+    /// Is all looked into, however long it takes? Otherwise looking for words that stand
+    /// nearly everywhere, and for single characters, ends in time for the next key.
+    pub is_thorough: bool,
 }
 
 impl Question {
     /// Looks in what is neither put away nor in the trash.
     pub fn new(words: impl Into<String>, limit: usize) -> Self {
-        Self { words: words.into(), limit, with_archived: false, with_deleted: false }
+        Self {
+            words: words.into(),
+            limit,
+            with_archived: false,
+            with_deleted: false,
+            is_thorough: false,
+        }
     }
 
     /// Also looks in what is put away and in the trash.

@@ -5,7 +5,7 @@ use std::{collections::BTreeMap, ops::Range, sync::Arc};
 use rusqlite::OptionalExtension as _;
 
 use super::{
-    Found, Place,
+    Found, Place, Question,
     digest::{Node, Speaker},
     index::{Index, first_row, node, session_of},
     words::{GRAM, Words, fold, grams},
@@ -17,9 +17,8 @@ use crate::{
 
 /// Hits of one session, so that it does not hide the others.
 const SESSION_HITS_MAX: usize = 5;
-/// Bytes of texts that are looked into for one question, and for one that no gram helps with.
-const LOOKED_MAX: usize = 32 << 20;
-const SHORT_LOOKED_MAX: usize = 8 << 20;
+/// Bytes of texts that are looked into for a question that is not thorough.
+const LOOKED_MAX: usize = 8 << 20;
 /// Grams that a short word may begin.
 const BEGINNINGS_MAX: usize = 512;
 
@@ -32,29 +31,36 @@ pub(super) struct Searched {
     pub(super) updated_ms: i64,
 }
 
-/// Finds words in sessions that stand newest first; at most `limit` hits.
+/// Finds words in sessions that stand newest first; at most as many hits as
+/// are wanted. True when it gave
+/// up before it had looked everywhere.
 pub(super) fn search(
     index: &Index,
     sessions: &[Searched],
     words: &Words,
-    limit: usize,
-) -> rusqlite::Result<Vec<Found>> {
+    question: &Question,
+) -> rusqlite::Result<(Vec<Found>, bool)> {
     crate::perf::scope!("search");
+    let limit = question.limit;
+    let room = if question.is_thorough { usize::MAX } else { LOOKED_MAX };
     if words.is_empty() {
-        return Ok(Vec::new());
+        return Ok((Vec::new(), false));
     }
-    let mut hunt = Hunt { index, words, limit, looked: 0, found: titles(sessions, words, limit) };
+    let found = titles(sessions, words, limit);
+    let mut hunt = Hunt { index, words, limit, room, found };
     let Some(query) = match_of(index, words)? else {
         hunt.look_through(sessions)?;
-        return Ok(hunt.found);
+        return Ok((hunt.found, hunt.room == 0));
     };
     let said = hunt.candidates(&format!("text : ({query})"))?;
-    hunt.collect(sessions, &said, Place::Text, LOOKED_MAX)?;
+    hunt.collect(sessions, &said, Place::Text)?;
+    let is_cut = hunt.room == 0;
     if hunt.found.len() < limit {
         let rest = hunt.candidates(&query)?;
-        hunt.collect(sessions, &rest, Place::Calls, LOOKED_MAX)?;
+        hunt.room = room;
+        hunt.collect(sessions, &rest, Place::Calls)?;
     }
-    Ok(hunt.found)
+    Ok((hunt.found, is_cut || hunt.room == 0))
 }
 
 fn titles(sessions: &[Searched], words: &Words, limit: usize) -> Vec<Found> {
@@ -125,8 +131,8 @@ struct Hunt<'a> {
     index: &'a Index,
     words: &'a Words,
     limit: usize,
-    /// Bytes of texts that were looked into.
-    looked: usize,
+    /// Bytes of texts that may still be looked into.
+    room: usize,
     found: Vec<Found>,
 }
 
@@ -150,31 +156,32 @@ impl Hunt<'_> {
         sessions: &[Searched],
         candidates: &Candidates,
         place: Place,
-        most: usize,
     ) -> rusqlite::Result<()> {
+        // Most candidates hold the words; of those that do not, the rest is not wanted.
+        let columns = match place {
+            Place::Text | Place::Title => "text, ''",
+            Place::Calls => "text, calls",
+        };
+        let mut query = self.index.db.prepare(&format!(
+            "SELECT place, speaker, time, depth, open_part, {columns} FROM message WHERE row = ?1"
+        ))?;
         for session in sessions {
             let Some(messages) = candidates.get(&session.row) else { continue };
             let mut hits = self.hits_of(session);
             for message in messages.iter().rev() {
-                if self.found.len() >= self.limit || self.looked > most {
+                if self.found.len() >= self.limit || self.room == 0 {
                     return Ok(());
                 }
                 if hits >= SESSION_HITS_MAX {
                     break;
                 }
-                let node = self.message(*message)?;
+                let node = query.query_row([*message], node).optional()?;
                 if node.is_some_and(|node| self.look_into(session, &node, place)) {
                     hits += 1;
                 }
             }
         }
         Ok(())
-    }
-
-    fn message(&self, row: i64) -> rusqlite::Result<Option<Node>> {
-        let sql = "SELECT place, speaker, time, depth, open_part, text, calls FROM message \
-                   WHERE row = ?1";
-        self.index.db.query_row(sql, [row], node).optional()
     }
 
     fn hits_of(&self, session: &Searched) -> usize {
@@ -184,7 +191,7 @@ impl Hunt<'_> {
 
     /// Takes a message when the words are in it, and it was not taken before.
     fn look_into(&mut self, session: &Searched, node: &Node, place: Place) -> bool {
-        self.looked += node.text.len() + node.calls.len();
+        self.room = self.room.saturating_sub(node.text.len() + node.calls.len());
         let words = self.words;
         let said = fold(&node.text);
         let (text, place) = if words.are_all_in(&said) {
@@ -215,7 +222,7 @@ impl Hunt<'_> {
             let range = [first_row(session.row), first_row(session.row + 1)];
             let mut rows = query.query(range)?;
             while let Some(row) = rows.next()? {
-                if self.found.len() >= self.limit || self.looked > SHORT_LOOKED_MAX {
+                if self.found.len() >= self.limit || self.room == 0 {
                     return Ok(());
                 }
                 if self.look_into(session, &node(row)?, Place::Calls) {

@@ -14,7 +14,7 @@ const WORD_CHARS_MAX: usize = 256;
 /// Characters that the index knows words by.
 pub(super) const GRAM: usize = 3;
 /// Grams that one word is looked up by; more would find nothing else.
-const GRAMS_MAX: usize = 12;
+const GRAMS_MAX: usize = 8;
 /// Characters of a snippet before the match, and in all.
 const BEFORE: usize = 48;
 const SNIPPET_CHARS: usize = 160;
@@ -140,10 +140,26 @@ fn is_blank_char(c: char) -> bool {
 
 /// A text as it is compared.
 pub(super) fn fold(text: &str) -> String {
-    let mut folded = String::with_capacity(text.len());
+    let mut folded = String::with_capacity(text.len() + 2);
     let mut folder = Folder::default();
-    for c in text.chars() {
-        folder.push(c, &mut folded);
+    let mut rest = text;
+    while !rest.is_empty() {
+        // Most text has runs of plain letters, which need no look at each character.
+        let plain = rest.bytes().take_while(u8::is_ascii_graphic).count();
+        let (run, behind) = rest.split_at_checked(plain).unwrap_or(("", rest));
+        if !run.is_empty() {
+            let start = folded.len();
+            folded.push_str(run);
+            if let Some(run) = folded.get_mut(start..) {
+                run.make_ascii_lowercase();
+            }
+            folder.was_blank = false;
+        }
+        let mut chars = behind.chars();
+        if let Some(c) = chars.next() {
+            folder.push(c, &mut folded);
+        }
+        rest = chars.as_str();
     }
     folded
 }

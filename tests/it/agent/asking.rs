@@ -8,7 +8,7 @@ use std::{
 
 use letterpress::{
     app::{
-        ask::{self, Desk, User},
+        ask::{self, Desk, Kept, User},
         cli::{self, Ask},
         providers::{Choice, Reason},
         toolbox,
@@ -81,7 +81,8 @@ fn ask(ground: &Ground, line: &str, answers: Vec<Vec<Act>>, typed: Option<&str>)
         User::new(Box::new(lines), Box::new(screen.clone()), Duration::ZERO)
     });
     let mut out = Vec::new();
-    let desk = Desk { out: &mut out, is_terminal: false, bench: Some(kit.toolbox), user };
+    let desk =
+        Desk { out: &mut out, is_terminal: false, bench: Some(kit.toolbox), user, kept: Kept::Not };
     let draft = Draft::text(Ticket(1), "hello");
     let done = ask::answer(&engine, &choice, &args(line), draft, desk);
     let out = String::from_utf8(out).unwrap();

@@ -160,7 +160,8 @@ fn the_settings_and_the_commands_around_them_show_no_key() {
     let ran = ground.run(&["keys", "set", "openai"], &canary("keyring"));
     assert_eq!(ran.code, Some(1));
     assert!(
-        ran.stderr.contains("keyring cannot be reached") && ran.stderr.contains("--file"),
+        ran.stderr.contains("keyring cannot be reached: no Secret Service answers")
+            && ran.stderr.contains("--file"),
         "{}",
         ran.stderr
     );

@@ -186,7 +186,7 @@ fn a_reader_who_does_not_look_costs_nothing_and_misses_nothing() {
     engine.set_provider("test", Provider::Endpoint(Arc::new(endpoint)));
     // Follows what is alive without keeping it so.
     let published: Arc<Mutex<Vec<Weak<Snapshot>>>> = Arc::default();
-    let receiver: Arc<Mutex<Option<letterpress::engine::live::LiveSource>>> = Arc::default();
+    let receiver: Arc<Mutex<Option<letterpress::engine::SessionSource>>> = Arc::default();
     let waker = {
         let (published, receiver) = (Arc::clone(&published), Arc::clone(&receiver));
         Arc::new(move || {

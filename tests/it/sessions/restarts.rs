@@ -72,7 +72,11 @@ fn a_reply_that_was_arriving_is_there_and_nothing_is_sent_by_itself() {
 fn a_call_that_was_running_is_not_run_again_and_the_model_is_told() {
     let mut desk = Desk::new(vec![calls("a", &json!({"hangs": true})), says("I see.")]);
     desk.say("go");
+    let ran = std::sync::Arc::clone(&desk.world);
     desk.until(|s| s.running_since.is_some());
+    while ran.ran.lock().is_empty() {
+        std::thread::sleep(std::time::Duration::from_millis(5));
+    }
     desk.restart();
     let log = Log::read(&desk.path());
     let Part::ToolCall(call) = &log.path()[1].message.parts[1] else { panic!("{log:?}") };

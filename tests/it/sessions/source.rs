@@ -65,19 +65,20 @@ fn rows_of(base: &Base) -> MemorySource {
 struct Slow {
     chance: Arc<Mutex<Chance>>,
     rows: MemorySource,
-    base: Base,
-    next: Option<(Base, usize)>,
+    base: Option<Arc<Base>>,
+    next: Vec<(Arc<Base>, usize)>,
     version: u64,
 }
 
 impl Source for Slow {
     fn poll(&mut self) -> u64 {
-        if let Some((_, polls)) = &mut self.next {
+        if let Some((_, polls)) = self.next.first_mut() {
             *polls = polls.saturating_sub(1);
         }
-        if let Some((base, _)) = self.next.take_if(|(_, polls)| *polls == 0) {
+        if self.next.first().is_some_and(|(_, polls)| *polls == 0) {
+            let (base, _) = self.next.remove(0);
             self.rows = rows_of(&base);
-            self.base = base;
+            self.base = Some(base);
             self.version += 1;
         }
         self.version
@@ -121,15 +122,19 @@ impl Source for Slow {
 }
 
 impl Stored for Slow {
-    fn turn_to(&mut self, base: &Base) -> bool {
-        if self.base == *base {
-            self.next = None;
-            return true;
+    fn turn_to(&mut self, base: &Arc<Base>) {
+        let wanted = self.next.last().map(|(next, _)| next).or(self.base.as_ref());
+        if wanted != Some(base) {
+            // What was on its way may still come first.
+            if self.chance.lock().below(2) == 0 {
+                self.next.clear();
+            }
+            self.next.push((Arc::clone(base), 1 + self.chance.lock().below(4)));
         }
-        if self.next.as_ref().is_none_or(|(next, _)| next != base) {
-            self.next = Some((base.clone(), 1 + self.chance.lock().below(4)));
-        }
-        false
+    }
+
+    fn at(&self) -> Option<&Arc<Base>> {
+        self.base.as_ref()
     }
 
     fn failure(&self) -> Option<Arc<str>> {
@@ -143,10 +148,9 @@ fn log(chance: &Arc<Mutex<Chance>>, opened: &Arc<AtomicUsize>) -> Box<Open> {
         assert!(!is_followed);
         opened.fetch_add(1, Ordering::SeqCst);
         let polls = 1 + chance.lock().below(3);
-        let empty = Base { leaf: Some("m0".into()), ..base.clone() };
-        let (rows, next) = (MemorySource::default(), Some((base.clone(), polls)));
+        let (rows, next) = (MemorySource::default(), vec![(Arc::clone(base), polls)]);
         let chance = Arc::clone(&chance);
-        Ok(Box::new(Slow { chance, rows, base: empty, next, version: 0 }))
+        Ok(Box::new(Slow { chance, rows, base: None, next, version: 0 }))
     })
 }
 
@@ -245,7 +249,7 @@ fn in_any_order_each_message_is_there_once() {
             turns += usize::from(later.is_some_and(|n| published[n].base != published[at].base));
             at = later.unwrap_or(at);
         }
-        for _ in 0..10 {
+        for _ in 0..40 {
             source.poll();
         }
         assert_eq!(check(&mut source), all(published.last().unwrap()), "{seed}");
