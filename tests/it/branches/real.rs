@@ -1,6 +1,6 @@
 //! The window with its engine, answered by the demo and by a server.
 
-use std::{path::Path, sync::Arc};
+use std::{path::Path, sync::Arc, time::Duration};
 
 use egui::{Key, Modifiers, Role, Vec2};
 use egui_kittest::{Harness, kittest::Queryable as _};
@@ -244,12 +244,26 @@ fn stopping_pauses_what_waits_and_resuming_says_it() {
     assert!(chat.query_by_label("Resume").is_none());
 }
 
-/// What is on screen, in one line.
+/// What is on screen, in one line, without what it cost.
 fn shown(window: &Window) -> String {
     let placed = window.view().map(|view| view.visible().placed.as_slice()).unwrap_or_default();
     let slugs = placed.iter().filter_map(|place| place.slug.as_ref());
     let lines = slugs.flat_map(|slug| &slug.lines).filter(|line| line.reading);
-    lines.map(|line| line.rows.text()).collect::<Vec<_>>().join(" | ")
+    let words = lines.map(|line| line.rows.text()).filter(|words| !words.starts_with('↑'));
+    words.collect::<Vec<_>>().join(" | ")
+}
+
+/// Runs frames until this is on screen.
+fn until_shown(chat: &mut Chat, expected: &str) {
+    for _ in 0..2000 {
+        if shown(chat.state()) == expected {
+            break;
+        }
+        chat.run_steps(1);
+        std::thread::park_timeout(Duration::from_millis(4));
+    }
+    assert_eq!(shown(chat.state()), expected);
+    chat.run_steps(2);
 }
 
 /// A window that keeps what is said in it below this folder.
@@ -295,16 +309,16 @@ fn the_rows_of_a_stored_session_have_their_versions() {
     let mut chat = keeping(folder.path(), None);
     let other = "Question one, but better | Answer three";
     let first = "Question one | Answer one | Question two | Answer two";
-    until(&mut chat, "it is open again", |window| shown(window) == other);
+    until_shown(&mut chat, other);
     assert_eq!(said(chat.state()), [""; 0], "none of it is in memory");
     for _ in 0..3 {
         let y = chat.get_by_label("Previous version").rect().center().y;
         press(&mut chat, "Previous version");
-        until(&mut chat, "it is there again", |window| shown(window) == first);
+        until_shown(&mut chat, first);
         let there = chat.get_by_label("Next version").rect().center().y;
         assert!((there - y).abs() < 0.6, "{y} became {there}");
         press(&mut chat, "Next version");
-        until(&mut chat, "the other one is", |window| shown(window) == other);
+        until_shown(&mut chat, other);
         let back = chat.get_by_label("Previous version").rect().center().y;
         assert!((back - y).abs() < 0.6, "{y} became {back}");
     }
