@@ -140,7 +140,9 @@ impl Endpoint {
     #[must_use]
     pub fn redact(&self, text: &str) -> String {
         let mut redactor = Redactor::new();
-        let headers = self.headers.iter().map(|(_, value)| value.as_str());
+        // A secret may have a word before it, as "Bearer" is.
+        let words = |value| str::split(value, [' ', '=', ':', ',', ';']).chain([value]);
+        let headers = self.headers.iter().flat_map(|(_, value)| words(value.as_str()));
         for secret in self.key.iter().map(Key::secret).chain(headers.filter(|it| it.len() >= 12)) {
             redactor.learn(secret);
         }
