@@ -17,7 +17,7 @@ use crate::model::{
     record::{self, Approved, Delta, Kind, Meta, line},
 };
 
-/// Writes a history as the log of a session: about 2 KB a message. Messages are the prompts
+/// Writes a history as the log of a session: about 4 KB a message. Messages are the prompts
 /// and the answers of all branches; results stand in the answers.
 ///
 /// # Errors
