@@ -97,7 +97,11 @@ impl Lines {
         let kept = self.buffer.len();
         let left = self.end.saturating_sub(self.start + kept as u64);
         let wanted = usize::try_from(left).unwrap_or(BLOCK).min(BLOCK);
-        self.buffer.resize(kept + wanted, 0);
+        match kept {
+            // The system has zeros at hand.
+            0 => self.buffer = vec![0; wanted],
+            kept => self.buffer.resize(kept + wanted, 0),
+        }
         let into = self.buffer.get_mut(kept..).unwrap_or_default();
         let read = disk::read_full(file, self.start + kept as u64, into)?;
         self.buffer.truncate(kept + read);

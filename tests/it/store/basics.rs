@@ -59,12 +59,10 @@ fn many_who_append_at_once_keep_the_order_of_numbers() {
         }
     };
     std::thread::scope(|scope| {
-        (0..4).for_each(|who| {
-            drop(scope.spawn({
-                let log = &log;
-                move || append(log, who)
-            }))
-        })
+        for who in 0..4 {
+            let log = &log;
+            scope.spawn(move || append(log, who));
+        }
     });
     let len = wait(log.close()).unwrap();
     let found = entries(store.replay(&id("a"), len).unwrap());
@@ -262,7 +260,7 @@ fn blobs_that_nothing_names_are_swept_after_a_week() {
 }
 
 /// Leaves one of everything behind.
-pub fn make_everything(words: &[&str]) {
+pub(super) fn make_everything(words: &[&str]) {
     let store = real(&Path::new(words[0]).join("above/data"));
     let log = writer(store.create(id("a"), meta(), NOW).unwrap());
     saved(wait(log.append(Kind::User, json!({"text": "x".repeat(70_000)}), Sync::Now)));
