@@ -14,11 +14,12 @@ use letterpress::app::{
     providers::{self, Sources},
     render,
     secrecy::{self, Memory},
-    sessions,
+    sessions::{self, Named},
     shown::Letterpress,
     synth, watch,
-    window::{self, Opener, Start},
+    window::{self, Keep, Opener, Reopen, Start},
 };
+use letterpress::store::SessionId;
 
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
@@ -43,17 +44,15 @@ fn run(command: Command, general: &cli::General) -> Result<()> {
     match command {
         Command::Window { files } => {
             let chat = files.is_empty().then(cli::ProviderFlags::default);
-            window(Start { files, chat, opener: opener(), sources: sources()?, ..Start::default() })
+            let reopen = if files.is_empty() { Reopen::Instead } else { Reopen::Nothing };
+            let (keep, sources) = (keep(general, reopen), sources()?);
+            window(Start { files, chat, keep, sources, opener: opener(), ..Start::default() })
         }
-        Command::Chat(cli::Chat { workspace, provider }) => {
-            let chat = Some(provider);
-            window(Start {
-                chat,
-                workspace,
-                opener: opener(),
-                sources: sources()?,
-                ..Start::default()
-            })
+        Command::Chat(cli::Chat { session, workspace, provider }) => {
+            let session = session.map(|name| named(general, &name)).transpose()?;
+            let (chat, keep) = (Some(provider), keep(general, Reopen::Beside));
+            let (opener, sources) = (opener(), sources()?);
+            window(Start { chat, workspace, session, keep, sources, opener, ..Start::default() })
         }
         Command::Ask(args) => ask::run(&args, general),
         Command::Providers => print(&providers::run(general)?),
@@ -78,6 +77,20 @@ fn run(command: Command, general: &cli::General) -> Result<()> {
             let hits = sessions::search(&args, &sessions::places(general)?, is_terminal)?;
             print_or_say(&hits, "letterpress: nothing was found")
         }
+    }
+}
+
+/// Where a window keeps conversations; in memory alone when nothing says where.
+fn keep(general: &cli::General, reopen: Reopen) -> Option<Keep> {
+    let places = Places::find(general)?;
+    Some(Keep { data: places.data, state: places.state, reopen })
+}
+
+/// The session of a name, which need not be there yet.
+fn named(general: &cli::General, name: &str) -> Result<SessionId> {
+    let places = sessions::places(general)?;
+    match sessions::named(&sessions::store(&places)?, &places, name)? {
+        Named::There(id) | Named::New(id) => Ok(id),
     }
 }
 

@@ -201,6 +201,10 @@ pub enum LogLevel {
 /// `letterpress chat`.
 #[derive(Args, Clone, Debug, Default, PartialEq, Eq)]
 pub struct Chat {
+    /// Go on with a session: its id, a beginning of it that no other has, its title, or the
+    /// name of a new one. Otherwise a new one is begun.
+    #[arg(long, value_name = "ID")]
+    pub session: Option<String>,
     /// The folder that the model's tools work in; they ask first.
     #[arg(long, value_name = "DIR")]
     pub workspace: Option<PathBuf>,

@@ -6,7 +6,6 @@ use super::{
     approval::{ApprovalId, Decision, ToolUse},
     id::MessageId,
     message::Image,
-    record::Meta,
 };
 
 /// Names one thing that the user wrote, so that its fate can be told. Whoever sends it
@@ -65,9 +64,6 @@ pub enum Command {
     SetMaxTokens(Option<u32>),
     /// What the model may do with tools from now on.
     SetTools(ToolUse),
-    /// Say something about the session that it is kept in: its title, whether it is pinned.
-    /// It goes into its log, if it has one.
-    Describe(Meta),
     /// The user's word on a call. One that is not asked about any more is let pass.
     Decide {
         /// The question.

@@ -177,7 +177,7 @@ fn a_transcript_is_continued_where_it_was_read() {
     let keep = Keep {
         data: folder.path().join("data"),
         state: folder.path().join("state"),
-        reopen: false,
+        reopen: letterpress::app::window::Reopen::Nothing,
     };
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/corpora/window/long.jsonl");
     let before = fs::read(&file).expect("the fixture");

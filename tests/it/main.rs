@@ -71,6 +71,7 @@ mod link_gate;
 mod minimap;
 mod reference;
 mod retained;
+#[expect(clippy::unwrap_used, reason = "a test may stop at its own data")]
 mod session_window;
 mod theme;
 mod wall;

@@ -4,3 +4,4 @@ mod bed;
 mod list;
 mod shelf;
 mod switch;
+mod window;

@@ -23,14 +23,16 @@ use crate::{
             Surroundings,
             announce::Announcer,
             goal::Goal,
-            stored::{Arrived, Stored},
+            stored::{Arrived, Parts, Stored},
             workspace::{Opened, Opener},
         },
     },
-    engine::SessionSource,
-    engine::live::{Engine, Provider, Session, Switch, workbench::Workbench},
+    engine::{
+        FileSource, SessionSource,
+        live::{Engine, LogHandle, Provider, Session, Switch, workbench::Workbench},
+    },
     layout::{Jump, Palette, face},
-    model::{Attachment, Command, Keeping, MessageId, Part, Role, Snapshot, Source as _, ToolUse},
+    model::{Attachment, Command, Keeping, MessageId, Part, Role, Snapshot, Source, ToolUse},
     perf::{self, Reason},
     store::{self, Home, SessionId, Store, catalog::Catalog},
     view::{
@@ -72,8 +74,7 @@ pub(super) struct Chat {
     choices: Vec<composer::Choice>,
     found: Receiver<Found>,
     sender: SyncSender<Found>,
-    wants_files: bool,
-    wants_folder: bool,
+    wants: Wants,
     card: ApprovalCard,
     /// Stands for the tools of the workspace, once there is one.
     switch: Switch,
@@ -93,22 +94,35 @@ pub(super) struct Chat {
     written: Option<Written>,
     /// What the catalog was told of last: messages, whether one is arriving.
     told: Option<(usize, bool)>,
-    /// A session is to be made.
-    wants_session: bool,
-    /// A copy of what could not be saved is to be written.
-    wants_copy: bool,
+    past: Past,
+    /// What is shown until its rows are there.
+    before: Option<FileSource>,
+    /// Where it is to be shown.
+    goal: Option<Goal>,
+    /// What it is called, once its session is listed.
+    named: Option<Arc<str>>,
+}
+
+/// What the window around it is to do.
+#[derive(Debug, Default)]
+struct Wants {
+    /// Let the user choose files to attach.
+    files: bool,
+    /// Let him choose a folder for the tools.
+    folder: bool,
+    /// Let him say where a copy of what could not be saved is to be written.
+    copy: bool,
+}
+
+/// How it came here.
+#[derive(Debug, Default)]
+struct Past {
     /// The last answer broke off when the program ended.
     is_interrupted: bool,
     /// Its session says who answers.
     keeps_answerer: bool,
     /// Something was said in it since it was opened.
     was_used: bool,
-    /// Its session was given a title or the like, and the catalog has to know.
-    was_described: bool,
-    /// Where it is to be shown.
-    goal: Option<Goal>,
-    /// What it is called, once its session is listed.
-    named: Option<Arc<str>>,
 }
 
 impl Chat {
@@ -134,15 +148,19 @@ impl Chat {
         let flags = ProviderFlags::default();
         let Arrived { opened, draft } = arrived;
         let is_interrupted = opened.found.is_interrupted;
+        // A log of one record holds no message.
+        let has_more = opened.next > 1;
         let mut chat = Self::build(ctx, engine, around, &flags, Some(opened));
-        let (id, view, goal, store) = stored.into_parts();
+        let Parts { id, source, view, goal, store } = stored.into_parts();
+        chat.source = chat.session.source_near(goal.as_ref().map(Goal::id));
+        chat.before = has_more.then_some(source);
         let home = Home::Session(id.clone());
         let mut written = Written::new(&store, home, &mut chat.composer);
         written.restore(&mut chat.composer, draft);
-        (chat.view, chat.goal, chat.is_interrupted) = (view, goal, is_interrupted);
+        (chat.view, chat.goal) = (view, goal);
+        chat.past = Past { is_interrupted, keeps_answerer: true, was_used: false };
         (chat.store, chat.catalog) = (Some(store), Some(catalog));
         (chat.written, chat.lodging) = (Some(written), Lodging::Kept(id));
-        chat.keeps_answerer = true;
         chat
     }
 
@@ -176,8 +194,7 @@ impl Chat {
             choices: vec![composer::Choice { provider: demo.name, model: demo.model }],
             found,
             sender,
-            wants_files: false,
-            wants_folder: false,
+            wants: Wants::default(),
             card: ApprovalCard::default(),
             switch,
             opened: None,
@@ -191,12 +208,8 @@ impl Chat {
             catalog: None,
             written: None,
             told: None,
-            wants_session: false,
-            wants_copy: false,
-            is_interrupted: false,
-            keeps_answerer: false,
-            was_used: false,
-            was_described: false,
+            past: Past::default(),
+            before: None,
             goal: None,
             named: None,
         }
@@ -287,7 +300,7 @@ impl Chat {
 
     /// True once a folder for the tools was asked for.
     pub(super) fn take_wants_folder(&mut self) -> bool {
-        std::mem::take(&mut self.wants_folder)
+        std::mem::take(&mut self.wants.folder)
     }
 
     /// What its session is called; until that is known, the first words that were said.
@@ -352,12 +365,12 @@ impl Chat {
 
     /// True once something was said in it since it was opened.
     pub(super) fn was_used(&self) -> bool {
-        self.was_used
+        self.past.was_used
     }
 
     /// Notes what its session is called.
-    pub(super) fn set_name(&mut self, named: Option<Arc<str>>) {
-        self.named = named;
+    pub(super) fn set_name(&mut self, named: Arc<str>) {
+        self.named = Some(named);
     }
 
     /// Goes to a message, once it is known.
@@ -391,9 +404,19 @@ impl Chat {
         self.follow(ctx, engine, &snapshot);
     }
 
+    /// Its log, once a copy of that is wanted.
+    pub(super) fn take_copied(&mut self) -> Option<LogHandle> {
+        self.take_wants_copy().then(|| self.session.log())
+    }
+
+    /// Its log, once it has one.
+    pub(super) fn log(&self) -> Option<LogHandle> {
+        self.is_kept().then(|| self.session.log())
+    }
+
     /// True once the composer's attach button was pressed.
     pub(super) fn take_wants_files(&mut self) -> bool {
-        std::mem::take(&mut self.wants_files)
+        std::mem::take(&mut self.wants.files)
     }
 
     pub(super) fn attach(&mut self, attachments: Vec<Attachment>) {
@@ -455,12 +478,24 @@ impl Chat {
             welcome_ui(ui, &palette);
         }
         self.prepare_view(&snapshot);
-        let is_early = Goal::pursue(&mut self.goal, &mut self.view, &mut self.source, perf::now());
-        if is_early {
+        let commands = self.rows_ui(ui, renderer);
+        commands.into_iter().filter_map(|command| self.obey(command)).collect()
+    }
+
+    fn rows_ui(&mut self, ui: &mut Ui, renderer: Renderer) -> Vec<ViewCommand> {
+        self.source.poll();
+        let is_there = !self.source.is_empty() || self.source.failure().is_some();
+        let source: &mut dyn Source = match &mut self.before {
+            Some(before) if !is_there => before,
+            _ => {
+                self.before = None;
+                &mut self.source
+            }
+        };
+        if Goal::pursue(&mut self.goal, &mut self.view, source, perf::now()) {
             return Vec::new();
         }
-        let commands = self.shown.show(renderer, &mut self.view, ui, &mut self.source);
-        commands.into_iter().filter_map(|command| self.obey(command)).collect()
+        self.shown.show(renderer, &mut self.view, ui, source)
     }
 
     /// Tells the view what stands around the rows.
@@ -544,12 +579,12 @@ impl Chat {
 
     fn carry_out(&mut self, wish: Wish) {
         match wish {
-            Wish::Workspace => self.wants_folder = true,
-            Wish::Attach => self.wants_files = true,
+            Wish::Workspace => self.wants.folder = true,
+            Wish::Attach => self.wants.files = true,
             Wish::Copy(_) => {}
             Wish::KeepSystem(words) => self.kept_system = Some(words),
             Wish::Tell(command) => {
-                self.was_used |= said(&command).is_some();
+                self.past.was_used |= said(&command).is_some();
                 if self.goes_to_end(&command) {
                     self.view.jump(Jump::End);
                 }
@@ -617,7 +652,7 @@ impl Chat {
                 Found::Trouble(why) => self.notice = Some(why),
                 Found::Workspace(opened) => self.take_workspace(*opened),
                 Found::Made(made) => self.take_session(ctx, engine, *made),
-                Found::Answerer(_) if self.keeps_answerer => {}
+                Found::Answerer(_) if self.past.keeps_answerer => {}
                 Found::Answerer(choice) => {
                     engine.set_provider(Arc::clone(&choice.name), choice.provider.clone());
                     let choice = composer::Choice { provider: choice.name, model: choice.model };

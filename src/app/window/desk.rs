@@ -2,7 +2,8 @@
 //! with a session from outside of it.
 
 use std::{
-    path::PathBuf,
+    fs::File,
+    path::{Path, PathBuf},
     sync::{
         Arc,
         mpsc::{Receiver, SyncSender, sync_channel},
@@ -15,8 +16,11 @@ use tokio::sync::{oneshot, watch};
 
 use super::recall::{Keeper, Recall};
 use crate::{
-    app::{timestamp, watch::local_time::LocalTime},
-    engine::{Waker, live::Engine},
+    app::{private_file, sessions, timestamp, watch::local_time::LocalTime},
+    engine::{
+        Waker,
+        live::{Engine, LogHandle},
+    },
     layout::Palette,
     model::record::Meta,
     perf::{self, Reason},
@@ -38,6 +42,8 @@ use crate::{
 const INDEX: &str = "index.sqlite";
 /// What is remembered of the window, in the folder of its state.
 const MEMORY: &str = "window.json";
+/// Locked by the one window that remembers its tabs.
+const SEAT: &str = "window.lock";
 /// How long a session that was open here takes to be let go of, at most.
 const LET_GO: Duration = Duration::from_secs(2);
 /// Words that wait to be told.
@@ -50,8 +56,20 @@ pub struct Keep {
     pub data: PathBuf,
     /// The folder of what the window remembers.
     pub state: PathBuf,
-    /// The tabs of the time before are opened again.
-    pub reopen: bool,
+    /// What becomes of the tabs of the time before.
+    pub reopen: Reopen,
+}
+
+/// What becomes of the tabs of the time before.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Reopen {
+    /// They are left for another time.
+    #[default]
+    Nothing,
+    /// They are opened again; where there were none, a new conversation is begun.
+    Instead,
+    /// They are opened again, beside what is begun anew.
+    Beside,
 }
 
 /// The sessions as the window has them.
@@ -74,6 +92,9 @@ pub(super) struct Kept {
     pub(super) recall: Recall,
     listing: watch::Receiver<Listing>,
     keeper: Keeper,
+    /// Held by the one window that remembers its tabs.
+    seat: Option<File>,
+    reopen: Reopen,
 }
 
 impl Desk {
@@ -209,16 +230,23 @@ impl Desk {
 
     /// Writes something about a session into its log, beside the UI. One that is open in this
     /// window is told by who has it open.
-    pub(super) fn describe(&self, ctx: &Context, engine: &Engine, id: SessionId, meta: Meta) {
+    pub(super) fn describe(
+        &self,
+        ctx: &Context,
+        engine: &Engine,
+        id: SessionId,
+        meta: Meta,
+        open: Option<LogHandle>,
+    ) {
         let Some(kept) = &self.kept else { return };
         let (store, catalog) = (kept.store.clone(), kept.catalog.clone());
         let (told, wake) = (self.told.0.clone(), waker(ctx, Reason::Answer));
         engine.spawn(async move {
-            if let Err(why) = describe(store, &id, &meta).await {
+            let open = open.map(|log| async move |meta: &Meta| log.write_meta(meta).await);
+            if let Err(why) = sessions::change(&store, &catalog, &id, &meta, open).await {
                 // A window that has closed wants no answer.
-                told.try_send(why).ok();
+                told.try_send(why.to_string()).ok();
             }
-            catalog.note(&id);
             wake();
         });
     }
@@ -235,9 +263,11 @@ impl Desk {
                 // Its log says that it was thrown away.
                 false if store.contains(&id) => {
                     let meta = Meta { deleted: Some(false), ..Meta::default() };
-                    describe(store, &id, &meta).await
+                    let open = None::<fn(&Meta) -> std::future::Ready<Result<(), Arc<str>>>>;
+                    let changed = sessions::change(&store, &catalog, &id, &meta, open).await;
+                    changed.map_err(|why| why.to_string())
                 }
-                false => restore(&store, &id),
+                false => sessions::restore(&store, &catalog, &id).map_err(|why| why.to_string()),
             };
             if let Err(why) = outcome {
                 // A window that has closed wants no answer.
@@ -274,7 +304,20 @@ impl Kept {
         let recall = Recall::read(&memory);
         let listing = catalog.listing();
         let keeper = Keeper::new(memory, recall.clone());
-        Ok(Self { store, catalog, recall, listing, keeper })
+        // What is opened and not remembered takes nobody's place.
+        let seat = if keep.reopen == Reopen::Nothing { None } else { take_seat(&keep.state) };
+        let reopen = if seat.is_some() { keep.reopen } else { Reopen::Nothing };
+        Ok(Self { store, catalog, recall, listing, keeper, seat, reopen })
+    }
+
+    /// What becomes of the tabs of the time before. Another window may have them.
+    pub(super) fn reopen(&self) -> Reopen {
+        self.reopen
+    }
+
+    /// True for the window whose tabs are remembered.
+    pub(super) fn remembers_tabs(&self) -> bool {
+        self.seat.is_some()
     }
 
     /// Has remembered what changed.
@@ -286,6 +329,14 @@ impl Kept {
     pub(super) fn finish(&mut self) {
         self.keeper.finish(&self.recall);
     }
+}
+
+/// Takes the seat of the window that remembers its tabs; none when another window has it.
+fn take_seat(state: &Path) -> Option<File> {
+    private_file::make_folder(state).ok()?;
+    let path = state.join(SEAT);
+    let file = File::options().create(true).append(true).open(path).ok()?;
+    file.try_lock().is_ok().then_some(file)
 }
 
 async fn trash(store: &Store, id: &SessionId) -> Result<(), String> {
@@ -300,33 +351,6 @@ async fn trash(store: &Store, id: &SessionId) -> Result<(), String> {
                 return Err("It was not deleted, because it is open in another window.".into());
             }
             Err(_) => tokio::time::sleep(LET_GO / 100).await,
-        }
-    }
-}
-
-fn restore(store: &Store, id: &SessionId) -> Result<(), String> {
-    store.restore(id).map_err(|error| match error.kind() {
-        std::io::ErrorKind::AlreadyExists => "There is another session of its name.".to_owned(),
-        _ => format!("It was not taken back: {error}."),
-    })
-}
-
-/// Opens a session, says something about it, and lets it go.
-async fn describe(store: Store, id: &SessionId, meta: &Meta) -> Result<(), String> {
-    use crate::store::{Access, Sync};
-    let name = id.clone();
-    let opening = move || store.open_session(&name, timestamp::now_ms());
-    let opened = tokio::task::spawn_blocking(opening).await;
-    let opened = opened.map_err(|_panicked| "The session cannot be opened.".to_owned())?;
-    let opened = opened.map_err(|error| format!("It was not changed: {error}."))?;
-    match opened.log {
-        Access::Read { why, .. } => Err(format!("It was not changed. {why}")),
-        Access::Write(log) => {
-            let body = meta.to_body();
-            let appended = log.append(crate::model::record::Kind::Meta, body, Sync::Now).await;
-            let saved = appended.saved.await.map(drop);
-            let closed = log.close().await.map(drop);
-            saved.and(closed).map_err(|why| format!("It was not changed. {why}"))
         }
     }
 }

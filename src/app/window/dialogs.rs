@@ -11,6 +11,7 @@ use std::{
 use egui::{Context, Id, RichText, Ui};
 
 use crate::{
+    engine::live::LogHandle,
     model::{Attachment, Image, ImageData},
     perf::Reason,
     view::{
@@ -35,6 +36,39 @@ fn attachment(path: &std::path::Path) -> Option<Attachment> {
     }
     let name = path.file_name()?.to_string_lossy().as_ref().into();
     String::from_utf8(bytes).ok().map(|text| Attachment::Document { name, text: text.into() })
+}
+
+/// Asks the system where a copy of a session that cannot be saved is to be written, and
+/// writes it, on a thread of its own. `told` hears what came of it.
+pub(super) fn save_copy(
+    log: LogHandle,
+    title: &str,
+    told: impl Fn(String) + Clone + Send + 'static,
+) {
+    let name = format!("{}.jsonl", file_name(title));
+    let also = told.clone();
+    let started = std::thread::Builder::new().name("copy-dialog".to_owned()).spawn(move || {
+        let dialog = rfd::FileDialog::new()
+            .set_title("Save a copy of the conversation")
+            .set_file_name(name)
+            .add_filter("Sessions of Letterpress", &["jsonl"]);
+        let Some(to) = dialog.save_file() else { return };
+        told(match pollster::block_on(log.save_copy(&to)) {
+            Ok(_) => format!("A copy was saved: {}", to.display()),
+            Err(error) => format!("No copy was saved: {error}."),
+        });
+    });
+    if let Err(error) = started {
+        also(format!("No copy was saved: {error}."));
+    }
+}
+
+/// A title as the name of a file.
+fn file_name(title: &str) -> String {
+    let plain = title.chars().map(|c| if c.is_alphanumeric() { c } else { '-' });
+    let name: String = plain.take(60).collect();
+    let name = name.trim_matches('-');
+    if name.is_empty() { "conversation".to_owned() } else { name.to_owned() }
 }
 
 const MANUAL: &str = include_str!("../../../assets/manual.md");

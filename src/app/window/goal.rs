@@ -38,6 +38,14 @@ impl Goal {
         Self { aim: Aim::Message(message, words), since: now }
     }
 
+    /// The message that has to be known.
+    pub(super) fn id(&self) -> MessageId {
+        match &self.aim {
+            Aim::Place(anchor) => anchor.message,
+            Aim::Message(message, _) => *message,
+        }
+    }
+
     /// Goes there, if so much is known. True while the page is better left empty.
     pub(super) fn pursue(
         goal: &mut Option<Self>,
@@ -45,12 +53,10 @@ impl Goal {
         source: &mut dyn Source,
         now: Instant,
     ) -> bool {
-        let Some(Self { aim, since }) = goal else { return false };
+        let Some(this) = goal else { return false };
         source.poll();
-        let is_known = source.index_of(match aim {
-            Aim::Place(anchor) => anchor.message,
-            Aim::Message(message, _) => *message,
-        });
+        let is_known = source.index_of(this.id());
+        let Self { aim, since } = this;
         if is_known.is_none() {
             let is_hopeless = source.progress() == Progress::Complete && !source.is_empty();
             if is_hopeless {

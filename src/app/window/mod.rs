@@ -35,7 +35,7 @@ use self::{
 };
 pub use self::{
     announce::{Notice, Post},
-    desk::Keep,
+    desk::{Keep, Reopen},
     exporting::SaveDialog,
     workspace::{KeepPins, Opened, Opener},
 };
@@ -163,7 +163,6 @@ pub struct Window {
     /// The sessions and the tabs that titles were taken over for.
     names: Option<(Arc<[Listed]>, usize, usize)>,
     had_focus: bool,
-    has_looked: bool,
     /// When the tabs were remembered last.
     remembered: Option<Instant>,
     tab_state: (usize, usize, bool),
@@ -178,7 +177,6 @@ impl Window {
         theme::install(ctx);
         governor::observe(ctx);
         let Start { files, chat, pace, workspace, opener, post, sources, keep, session } = start;
-        let reopens = keep.as_ref().is_some_and(|keep| keep.reopen);
         let announcer = Announcer::new(post);
         let settings = settings::Desk::new(ctx, &sources, chat.clone().unwrap_or_default());
         let mut window = Self {
@@ -201,15 +199,12 @@ impl Window {
             desk: Desk::new(ctx, keep),
             names: None,
             had_focus: true,
-            has_looked: true,
             remembered: None,
             tab_state: (0, 0, true),
             strip_tab: None,
         };
         window.know_providers();
-        if reopens {
-            window.reopen(ctx, &chat.clone().unwrap_or_default());
-        }
+        window.reopen(ctx, &chat.clone().unwrap_or_default());
         window.begin(ctx, chat, files, session);
         window
     }
@@ -223,22 +218,24 @@ impl Window {
         files: Vec<PathBuf>,
         session: Option<SessionId>,
     ) {
-        let is_reopened = !self.tabs.is_empty();
+        let reopen = self.desk.kept().map(desk::Kept::reopen).unwrap_or_default();
         let first = self.tabs.len();
-        let has_names = !files.is_empty() || session.is_some();
-        if !has_names && !is_reopened && chat.is_none() {
-            self.push(|id| Tab::sample(ctx, id));
+        let is_full = first > 0 && reopen == Reopen::Instead;
+        let has_chat = chat.is_some();
+        if let Some(flags) = chat.filter(|_| !is_full) {
+            match session {
+                Some(id) if self.has_session(&id) => self.open_session(ctx, id, true, None),
+                name => self.chat_named(ctx, &flags, name),
+            }
         }
-        if let Some(flags) = chat.filter(|_| !has_names && !is_reopened) {
-            self.chat(ctx, &flags);
+        if files.is_empty() && !has_chat && self.tabs.is_empty() {
+            self.push(|id| Tab::sample(ctx, id));
         }
         for file in files {
             self.open(ctx, file);
         }
-        match session {
-            Some(id) => self.open_session(ctx, id, true, None),
-            None if has_names || !is_reopened => self.active = first.min(self.tabs.len() - 1),
-            None => {}
+        if self.tabs.len() > first && self.active >= first {
+            self.active = first;
         }
     }
 
@@ -376,6 +373,17 @@ impl Window {
         }
         if tab.live().is_some_and(|chat| chat.take_wants_folder()) {
             self.dialogs.pick_folder(ui.ctx());
+        }
+        let chat = self.tabs.get_mut(self.active).and_then(Tab::live);
+        if let Some((log, title)) = chat.and_then(|chat| Some((chat.take_copied()?, chat.title())))
+        {
+            let (told, wake) = self.desk.teller(ui.ctx());
+            let told = move |words: String| {
+                // A window that has closed wants no answer.
+                told.try_send(words).ok();
+                wake();
+            };
+            dialogs::save_copy(log, &title, told);
         }
         for command in commands {
             match command {

@@ -15,7 +15,7 @@ use crate::{
 /// What the window's title says.
 #[derive(Debug, Default)]
 pub(super) struct Badge {
-    shown: Option<usize>,
+    shown: Option<String>,
     /// The tab whose servers wake the window.
     followed: Option<u64>,
 }
@@ -48,13 +48,21 @@ impl Window {
             let others = waiting - usize::from(chat.asks()).min(waiting);
             chat.note_others(others);
         }
-        if self.badge.shown.replace(waiting).unwrap_or_default() != waiting {
-            let title = match waiting {
-                0 => "Letterpress".to_owned(),
-                n => format!("({n}) Letterpress"),
-            };
+        let title = self.window_title(waiting);
+        if self.badge.shown.as_deref() != Some(&*title) {
+            self.badge.shown = Some(title.clone());
             ui.send_viewport_cmd(ViewportCommand::Title(title));
         }
+    }
+
+    /// What is shown, and how many questions wait.
+    fn window_title(&self, waiting: usize) -> String {
+        let shown = self.tabs.get(self.active).map(Tab::title).filter(|title| !title.is_empty());
+        let words = match shown {
+            Some(title) => format!("{title} – Letterpress"),
+            None => "Letterpress".to_owned(),
+        };
+        if waiting > 0 { format!("({waiting}) {words}") } else { words }
     }
 
     /// Takes the folder that was chosen for the tools.

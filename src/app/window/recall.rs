@@ -45,7 +45,12 @@ pub(super) struct Recall {
 #[serde(rename_all = "snake_case")]
 pub(super) enum Remembered {
     /// One of our sessions.
-    Session(String),
+    Session {
+        /// Its name.
+        id: String,
+        /// What it was called.
+        title: String,
+    },
     /// What was written in a conversation that had not begun, by the name of its draft.
     Draft(String),
     /// A file.

@@ -8,7 +8,7 @@ use egui::{Context, Ui};
 use super::{
     Window,
     chat::{Chat, Restored},
-    desk::Kept,
+    desk::{Kept, Reopen},
     exporting::Offer,
     goal::Goal,
     recall::Remembered,
@@ -143,7 +143,9 @@ impl Window {
         self.next_tab += 1;
         let title = self.desk.find(&id).map(|listed| listed.title);
         let mut tab = Tab::stored(ctx, &engine, &kept.store, id, goal, self.next_tab);
-        tab.set_name(title.as_ref());
+        if let Some(title) = title {
+            tab.set_name(&title);
+        }
         Some(tab)
     }
 
@@ -237,8 +239,9 @@ impl Window {
         }
         for tab in &mut self.tabs {
             let found = tab.session().and_then(|id| listed.iter().find(|one| one.id == *id));
-            let title = found.map(|one| Arc::clone(&one.title));
-            tab.set_name(title.as_ref());
+            if let Some(title) = found.map(|one| Arc::clone(&one.title)) {
+                tab.set_name(&title);
+            }
         }
         self.names = Some((listed, self.tabs.len(), self.active));
     }
@@ -246,17 +249,19 @@ impl Window {
     /// What is written is safe once the user looks elsewhere.
     fn follow_focus(&mut self, ui: &Ui) {
         let has_focus = ui.input(|input| input.focused);
-        if std::mem::replace(&mut self.had_focus, has_focus) && !has_focus {
-            self.tabs.iter().filter_map(Tab::talk).for_each(|chat| chat.flush(true));
-            self.remember_now();
-        }
-        // Other windows may have written meanwhile.
-        if has_focus && !self.has_looked {
-            if let Some(kept) = self.desk.kept() {
-                kept.catalog.refresh();
+        match (std::mem::replace(&mut self.had_focus, has_focus), has_focus) {
+            (true, false) => {
+                self.tabs.iter().filter_map(Tab::talk).for_each(|chat| chat.flush(true));
+                self.remember_now();
             }
+            // Other windows may have written meanwhile.
+            (false, true) => {
+                if let Some(kept) = self.desk.kept() {
+                    kept.catalog.refresh();
+                }
+            }
+            (true, true) | (false, false) => {}
         }
-        self.has_looked = has_focus;
     }
 
     /// Has remembered the tabs at once when they change, and places from time to time.
@@ -293,6 +298,9 @@ impl Window {
             .collect();
         let is_bare = !self.sidebar;
         let Some(kept) = self.desk.kept_mut() else { return };
+        if !kept.remembers_tabs() {
+            return kept.remember();
+        }
         let kept_tabs = || tabs.iter().filter(|(_, tab)| tab.is_some());
         kept.recall.active = kept_tabs().position(|(is_active, _)| *is_active).unwrap_or(0);
         kept.recall.tabs = tabs.iter().filter_map(|(_, tab)| tab.clone()).collect();
@@ -304,13 +312,16 @@ impl Window {
     /// had not begun.
     pub(super) fn reopen(&mut self, ctx: &Context, flags: &ProviderFlags) {
         let Some(kept) = self.desk.kept() else { return };
+        if kept.reopen() == Reopen::Nothing {
+            return;
+        }
         let recall = kept.recall.clone();
         let mut drafts = kept.store.new_drafts();
         let exists = |name: &str| SessionId::new(name).filter(|id| kept.store.contains(id));
         let tabs: Vec<(usize, Remembered)> = (0..)
             .zip(recall.tabs.iter().cloned())
             .filter(|(_, tab)| match tab {
-                Remembered::Session(name) => exists(name).is_some(),
+                Remembered::Session { id, .. } => exists(id).is_some(),
                 Remembered::Draft(name) => drafts.iter().any(|(home, _)| is_named(home, name)),
                 Remembered::File(path) => path.exists(),
             })
@@ -319,9 +330,12 @@ impl Window {
         let mut active = 0;
         for (at, tab) in tabs {
             match tab {
-                Remembered::Session(name) => {
-                    let id = SessionId::new(&name);
-                    let tab = id.and_then(|id| self.stored_tab(ctx, id, None));
+                Remembered::Session { id, title } => {
+                    let id = SessionId::new(&id);
+                    let mut tab = id.and_then(|id| self.stored_tab(ctx, id, None));
+                    if let Some(tab) = &mut tab {
+                        tab.set_name(&title.into());
+                    }
                     self.tabs.extend(tab);
                 }
                 Remembered::Draft(name) => {
@@ -355,13 +369,11 @@ impl Window {
     }
 
     /// Writes something about a session into its log.
-    fn describe(&mut self, ctx: &Context, id: SessionId, meta: Meta) {
-        let open = self.tabs.iter_mut().find(|tab| tab.session() == Some(&id));
-        if let Some(chat) = open.and_then(Tab::live) {
-            return chat.describe(meta);
-        }
+    fn describe(&self, ctx: &Context, id: SessionId, meta: Meta) {
+        let open = self.tabs.iter().find(|tab| tab.session() == Some(&id));
+        let log = open.and_then(Tab::talk).and_then(Chat::log);
         if let Some(engine) = &self.engine {
-            self.desk.describe(ctx, engine, id, meta);
+            self.desk.describe(ctx, engine, id, meta, log);
         }
     }
 
@@ -385,6 +397,11 @@ impl Window {
         let subject = Subject::File(kept.store.log_path(id));
         let title = self.desk.find(id).map(|listed| listed.title.to_string()).unwrap_or_default();
         self.exporting.open(Offer::whole(title, subject));
+    }
+
+    /// True when there is a session of this name.
+    pub(super) fn has_session(&self, id: &SessionId) -> bool {
+        self.desk.kept().is_some_and(|kept| kept.store.contains(id))
     }
 
     /// A name for a session that does not exist yet.
@@ -437,7 +454,7 @@ fn memory(tab: &Tab) -> Option<Remembered> {
         return Some(Remembered::Draft(id.as_str().to_owned()));
     }
     if let Some(id) = tab.session() {
-        return Some(Remembered::Session(id.as_str().to_owned()));
+        return Some(Remembered::Session { id: id.as_str().to_owned(), title: tab.title() });
     }
     tab.path().map(|path| Remembered::File(path.to_owned()))
 }

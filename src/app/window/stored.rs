@@ -19,8 +19,8 @@ use super::{
 };
 use crate::{
     app::{shown, timestamp},
-    engine::{FileSource, live::Engine},
-    model::{Progress, Source as _},
+    engine::{FileSource, live::Engine, reader},
+    model::{Base, MessageId, Progress, Source as _},
     perf::{self, Reason},
     store::{Access, Home, LiveView, Opened, SessionId, Store},
     view::{Renderer, Shown, TranscriptView, ViewCommand, governor::waker},
@@ -44,6 +44,15 @@ pub(super) struct Stored {
     shown: Shown,
     store: Store,
     state: State,
+}
+
+/// What of it goes on.
+pub(super) struct Parts {
+    pub(super) id: SessionId,
+    pub(super) source: FileSource,
+    pub(super) view: TranscriptView,
+    pub(super) goal: Option<Goal>,
+    pub(super) store: Store,
 }
 
 enum State {
@@ -70,16 +79,17 @@ impl Stored {
         id: SessionId,
         goal: Option<Goal>,
     ) -> Result<Self, String> {
-        let path = store.log_path(&id);
-        let source = shown::follow(&path, ctx).map_err(|error| error.to_string())?;
+        let near = goal.as_ref().map(Goal::id);
+        let source = read(ctx, store, &id, near).map_err(|error| error.to_string())?;
         let state = open(ctx, engine, store, &id);
         let (view, shown, store) = (TranscriptView::new(ctx), Shown::default(), store.clone());
         Ok(Self { id, source, view, goal, shown, store, state })
     }
 
     /// What goes on in it once it is ours.
-    pub(super) fn into_parts(self) -> (SessionId, TranscriptView, Option<Goal>, Store) {
-        (self.id, self.view, self.goal, self.store)
+    pub(super) fn into_parts(self) -> Parts {
+        let Self { id, source, view, goal, store, .. } = self;
+        Parts { id, source, view, goal, store }
     }
 
     /// What came of opening it, once it is ours.
@@ -103,6 +113,10 @@ impl Stored {
         match opened.log {
             Access::Write(_) => Some(Arrived { opened, draft }),
             Access::Read { why, live } => {
+                // It grows while somebody else writes it.
+                if let Ok(source) = shown::follow(self.source.path(), ctx) {
+                    self.source = source;
+                }
                 self.wait(ctx, engine, why, live);
                 None
             }
@@ -187,6 +201,19 @@ impl Stored {
             State::Failed(_) => "could not be opened".to_owned(),
         }
     }
+}
+
+/// Reads a log from its end, or from where a message stands.
+fn read(
+    ctx: &Context,
+    store: &Store,
+    id: &SessionId,
+    near: Option<MessageId>,
+) -> std::io::Result<FileSource> {
+    let path = store.log_path(id);
+    let len = std::fs::metadata(&path)?.len();
+    let base = Arc::new(Base { path, len, leaf: None });
+    FileSource::stored(&base, near, waker(ctx, Reason::Page), reader::Config::default())
 }
 
 /// Has a session opened beside the UI.

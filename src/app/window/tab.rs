@@ -78,7 +78,7 @@ impl Tab {
             Ok(stored) => Page::Stored(Box::new(stored)),
             Err(why) => Page::Failed(why),
         };
-        Self { id, name: "Conversation".to_owned(), path: None, page, is_passing: false }
+        Self { id, name: String::new(), path: None, page, is_passing: false }
     }
 
     /// Goes on with a session that was opened.
@@ -94,7 +94,8 @@ impl Tab {
         let passing = Page::Failed(String::new());
         if let Page::Stored(stored) = std::mem::replace(&mut self.page, passing) {
             let catalog = catalog.clone();
-            let chat = Chat::resume(ctx, engine, around, catalog, (*stored, arrived));
+            let mut chat = Chat::resume(ctx, engine, around, catalog, (*stored, arrived));
+            chat.set_name(self.name.as_str().into());
             self.page = Page::Live(Box::new(chat));
         }
     }
@@ -118,14 +119,11 @@ impl Tab {
     }
 
     /// Notes what its session is called.
-    pub(super) fn set_name(&mut self, named: Option<&Arc<str>>) {
+    pub(super) fn set_name(&mut self, named: &Arc<str>) {
         match &mut self.page {
-            Page::Live(chat) => chat.set_name(named.map(Arc::clone)),
-            Page::Stored(_) => {
-                if let Some(named) = named.filter(|named| !named.is_empty()) {
-                    self.name = named.to_string();
-                }
-            }
+            _ if named.is_empty() => {}
+            Page::Live(chat) => chat.set_name(Arc::clone(named)),
+            Page::Stored(_) => self.name = named.to_string(),
             Page::Open(_) | Page::Failed(_) => {}
         }
     }
@@ -168,6 +166,8 @@ impl Tab {
         match &self.page {
             Page::Open(open) => open.0.title().map_or_else(|| self.name.clone(), |t| t.to_string()),
             Page::Live(chat) => chat.title(),
+            // What it is called may not be known yet.
+            Page::Stored(_) if self.name.is_empty() => "Conversation".to_owned(),
             Page::Stored(_) | Page::Failed(_) => self.name.clone(),
         }
     }

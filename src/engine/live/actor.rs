@@ -299,7 +299,6 @@ impl Actor {
             Command::SetThinking(level) => self.settings.thinking = level,
             Command::SetSystem(text) => self.settings.system = text,
             Command::SetMaxTokens(limit) => self.settings.max_tokens = limit,
-            Command::Describe(meta) => return self.keeper.describe(&meta),
             Command::SetTools(tool_use) => {
                 self.settings.tools = tool_use;
                 self.settings.workspace = self.bench.as_ref().and_then(|bench| bench.place());

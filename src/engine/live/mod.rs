@@ -45,6 +45,7 @@ pub mod workbench;
 use std::{
     collections::BTreeMap,
     fmt, io,
+    path::Path,
     sync::{Arc, Weak},
     time::Duration,
 };
@@ -73,7 +74,7 @@ use crate::{
         Command, Fate, MessageId, Settings, Snapshot, Ticket,
         record::{Kind, Meta},
     },
-    store::{Log, Opened, Sync},
+    store::{Copied, Log, Opened, Sync},
     wire::{Http, HttpConfig, Timeouts},
 };
 
@@ -309,6 +310,36 @@ impl fmt::Debug for Session {
     }
 }
 
+/// The log of a session, for as long as that is written. Does not keep it from being closed.
+#[derive(Clone, Debug, Default)]
+pub struct LogHandle(Weak<Log>);
+
+impl LogHandle {
+    /// Writes something that is known of the session. Returns when it is on the disk.
+    ///
+    /// # Errors
+    /// When it is not, or the session has no log: why, in one sentence.
+    pub async fn write_meta(&self, meta: &Meta) -> Result<(), Arc<str>> {
+        let Some(log) = self.0.upgrade() else {
+            return Err("This conversation is not kept.".into());
+        };
+        let appended = log.append(Kind::Meta, meta.to_body(), Sync::Now).await;
+        drop(log);
+        appended.saved.await.map(drop)
+    }
+
+    /// Writes all of it, what is in memory alone too, to a new file elsewhere.
+    ///
+    /// # Errors
+    /// When it cannot be written, or the session has no log.
+    pub async fn save_copy(&self, to: &Path) -> io::Result<Copied> {
+        match self.0.upgrade() {
+            Some(log) => log.save_copy(to).await,
+            None => Err(io::ErrorKind::NotFound.into()),
+        }
+    }
+}
+
 /// A command that could not be handed over, because too many wait or the conversation has
 /// ended.
 #[derive(Clone, Debug, PartialEq)]
@@ -348,12 +379,13 @@ impl Session {
     /// # Errors
     /// When it is not, or the session has no log: why, in one sentence.
     pub async fn write_meta(&self, meta: &Meta) -> Result<(), Arc<str>> {
-        let Some(log) = self.log.as_ref().and_then(Weak::upgrade) else {
-            return Err("This conversation is not kept.".into());
-        };
-        let appended = log.append(Kind::Meta, meta.to_body(), Sync::Now).await;
-        drop(log);
-        appended.saved.await.map(drop)
+        self.log().write_meta(meta).await
+    }
+
+    /// Its log, for what is done with it beside the conversation.
+    #[must_use]
+    pub fn log(&self) -> LogHandle {
+        LogHandle(self.log.clone().unwrap_or_default())
     }
 
     /// Ends what is going on, and waits until all of it is written and the log is let go.

@@ -155,6 +155,8 @@ fn describe(ui: &Ui, id: Id, row: &Row<'_>) {
 
 /// A caption over rows.
 pub(super) fn caption(ui: &Ui, rect: Rect, words: &str, palette: &Palette) {
+    let response = ui.interact(rect, ui.scope_id().with(("caption", words)), Sense::hover());
+    response.widget_info(|| WidgetInfo::labeled(Role::Heading, true, words));
     let font = FontId::new(11.0, face::TEXT);
     let format = egui::TextFormat { color: palette.faint, font_id: font, ..Default::default() };
     let mut job = egui::text::LayoutJob::default();

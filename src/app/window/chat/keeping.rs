@@ -27,7 +27,7 @@ impl Chat {
         match (&self.lodging, &snapshot.keeping) {
             (Lodging::Refused(why), _) => unsaved_ui(ui, why, false, palette),
             (_, Keeping::Unsaved(why)) => {
-                self.wants_copy |= unsaved_ui(ui, why, true, palette);
+                self.wants.copy |= unsaved_ui(ui, why, true, palette);
                 false
             }
             (_, Keeping::Saving { since }) => {
@@ -51,8 +51,8 @@ impl Chat {
         snapshot: &Snapshot,
         palette: &Palette,
     ) -> Option<Wish> {
-        self.is_interrupted &= !snapshot.phase.is_busy() && snapshot.end.is_none();
-        if !self.is_interrupted {
+        self.past.is_interrupted &= !snapshot.phase.is_busy() && snapshot.end.is_none();
+        if !self.past.is_interrupted {
             return None;
         }
         let mut wish = None;
@@ -62,15 +62,15 @@ impl Chat {
             ui.label(caption(words).color(palette.warn));
             if ui.small_button("Retry").clicked() {
                 wish = Some(Wish::Tell(Command::Retry));
-                self.is_interrupted = false;
+                self.past.is_interrupted = false;
             }
         });
         wish
     }
 
     /// True once a copy of what could not be saved is wanted.
-    pub(in crate::app::window) fn take_wants_copy(&mut self) -> bool {
-        std::mem::take(&mut self.wants_copy)
+    pub(super) fn take_wants_copy(&mut self) -> bool {
+        std::mem::take(&mut self.wants.copy)
     }
 
     /// Has the catalog read what was written since it last did.
@@ -78,9 +78,7 @@ impl Chat {
         let (Lodging::Kept(id), Some(catalog)) = (&self.lodging, &self.catalog) else { return };
         let is_kept = snapshot.keeping == Keeping::Kept;
         let state = (snapshot.len(), snapshot.phase.is_busy());
-        let is_news = self.told != Some(state) || self.was_described;
-        if is_kept && is_news {
-            (self.told, self.was_described) = (Some(state), false);
+        if is_kept && self.told.replace(state) != Some(state) {
             catalog.note(id);
         }
     }

@@ -25,6 +25,8 @@ pub(super) enum Lodging {
     Nowhere,
     /// Nowhere yet: a session is made with the first prompt.
     Fresh(SessionId),
+    /// It has something to say, and its session is to be made.
+    Wanted(SessionId, Vec<Command>),
     /// Its session is being made, and this is said in it then.
     Making(SessionId, Vec<Command>),
     /// In a session.
@@ -37,7 +39,9 @@ impl Lodging {
     /// The session, or that which it will be.
     pub(super) fn id(&self) -> Option<&SessionId> {
         match self {
-            Self::Fresh(id) | Self::Making(id, _) | Self::Kept(id) => Some(id),
+            Self::Fresh(id) | Self::Wanted(id, _) | Self::Making(id, _) | Self::Kept(id) => {
+                Some(id)
+            }
             Self::Nowhere | Self::Refused(_) => None,
         }
     }
@@ -60,7 +64,6 @@ pub(super) fn said(command: &Command) -> Option<&Draft> {
         | Command::SetSystem(_)
         | Command::SetMaxTokens(_)
         | Command::SetTools(_)
-        | Command::Describe(_)
         | Command::Decide { .. }
         | Command::Restore { .. }
         | Command::StopCall { .. } => None,
@@ -83,11 +86,10 @@ impl Chat {
     pub(super) fn wait_for_session(&mut self, command: Command) -> Option<Command> {
         match &mut self.lodging {
             Lodging::Fresh(id) if said(&command).is_some() => {
-                self.lodging = Lodging::Making(id.clone(), vec![command]);
-                self.wants_session = true;
+                self.lodging = Lodging::Wanted(id.clone(), vec![command]);
                 None
             }
-            Lodging::Making(_, waiting) => {
+            Lodging::Wanted(_, waiting) | Lodging::Making(_, waiting) => {
                 waiting.push(command);
                 None
             }
@@ -97,23 +99,13 @@ impl Chat {
         }
     }
 
-    /// Says something about its session.
-    pub(in crate::app::window) fn describe(&mut self, meta: Meta) {
-        let command = Command::Describe(meta);
-        if let Some(command) = self.wait_for_session(command) {
-            self.hand_over(command);
-        }
-        self.was_described = true;
-    }
-
     /// Has a session made, beside the UI, once one is wanted.
     pub(super) fn make_session(&mut self, ctx: &Context, engine: &Engine) {
-        if !std::mem::take(&mut self.wants_session) {
-            return;
-        }
-        let (Some(store), Some(id)) = (self.store.clone(), self.lodging.id().cloned()) else {
+        let (Lodging::Wanted(id, waiting), Some(store)) = (&mut self.lodging, &self.store) else {
             return;
         };
+        let (id, store) = (id.clone(), store.clone());
+        self.lodging = Lodging::Making(id.clone(), std::mem::take(waiting));
         let settings = Some(self.session.snapshot().settings.clone());
         let meta = Meta { settings, program: Some(PROGRAM.into()), ..Meta::default() };
         let (sender, wake) = (self.sender.clone(), waker(ctx, Reason::Answer));

@@ -122,13 +122,6 @@ impl Keeper {
         }
     }
 
-    /// Writes something about the session.
-    pub(super) fn describe(&mut self, meta: &Meta) {
-        if let Some(ledger) = &mut self.ledger {
-            ledger.write(Kind::Meta, meta.to_body(), Sync::Now);
-        }
-    }
-
     /// Writes what waits, and lets the log go.
     pub(super) async fn close(&mut self) {
         if let Some(ledger) = self.ledger.take() {
