@@ -7,7 +7,7 @@ use egui_kittest::{Harness, kittest::Queryable as _};
 use letterpress::{
     app::{
         cli::ProviderFlags,
-        window::{Keep, Start, Window},
+        window::{Keep, Reopen, Start, Window},
     },
     model::{Delivery, MessageId, Part},
     wire::demo::Pace,
@@ -268,7 +268,8 @@ fn until_shown(chat: &mut Chat, expected: &str) {
 
 /// A window that keeps what is said in it below this folder.
 fn keeping(folder: &Path, chat: Option<ProviderFlags>) -> Chat {
-    let keep = Keep { data: folder.join("data"), state: folder.join("state"), reopen: true };
+    let (data, state) = (folder.join("data"), folder.join("state"));
+    let keep = Keep { data, state, reopen: Reopen::Instead };
     let start = Start { chat, pace: Pace::AtOnce, keep: Some(keep), ..Start::default() };
     let mut chat = Harness::builder()
         .with_size(Vec2::new(1200.0, 800.0))
