@@ -11,7 +11,7 @@ use crate::model::record::line::{Flaw, Line, parse};
 /// How much is read at once.
 pub(super) const BLOCK: usize = 1 << 20;
 /// What has no end for longer than this is looked at in pieces of this size.
-const PIECE_MAX: usize = 8 << 20;
+pub(super) const PIECE_MAX: usize = 8 << 20;
 /// Records have lower numbers than this.
 const NUMBER_MAX: u64 = 1 << 53;
 /// How every record begins.
