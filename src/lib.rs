@@ -63,7 +63,7 @@
 //!    (`markdown`, `markup`, `wire`, `transcripts`)
 //! 7. **Nothing moves under the reader.** The place is a [`layout::Anchor`]: a slug and the
 //!    points inside it, in f64. What changes above is compensated in the same frame, and
-//!    any upward intent releases the end. (`sheet`, `chat`)
+//!    any upward intent releases the end. (`sheet`, `chat`, `branches`)
 //! 8. **Idle means zero frames.** Nothing asks for a repaint without a change, and nothing
 //!    animates after the end. Only [`view::governor`] asks, never for a window that cannot
 //!    be seen. (`governor`, `hud`, `window`, `chat`, `minimap`,

@@ -11,6 +11,7 @@ pub mod offscreen;
 pub mod places;
 mod private_file;
 pub mod profile;
+mod progress;
 pub mod providers;
 pub mod render;
 pub mod secrecy;

@@ -22,6 +22,8 @@ pub enum Stage {
     Reading,
     /// Messages are written.
     Writing,
+    /// The index of sessions is brought up to date; counted in bytes.
+    Listing,
 }
 
 impl Stage {
@@ -31,6 +33,7 @@ impl Stage {
         match self {
             Self::Reading => "reading",
             Self::Writing => "writing",
+            Self::Listing => "reading sessions",
         }
     }
 }

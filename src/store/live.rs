@@ -7,7 +7,7 @@ use super::{
     check::Sequence,
     disk::{DiskFile, Opening},
     replay::{Line, entry},
-    scan::{Lines, Piece, sort_out},
+    scan::{Lines, PIECE_MAX, Piece, sort_out},
 };
 
 /// No more than this is read in one poll, in bytes.
@@ -75,9 +75,12 @@ impl LiveView {
         // What is behind the last record may be half of the next one.
         let (mut whole, mut len) = (0, self.len);
         while let Some((offset, line, is_ended)) = lines.next_line(&*file)? {
-            if !is_ended {
+            // No record is as long as a piece that was cut: what comes behind it is awaited in vain.
+            let is_cut = !is_ended && line.len() >= PIECE_MAX;
+            if !is_ended && !is_cut {
                 break;
             }
+            let cut = is_cut.then_some(offset + line.len() as u64);
             sort_out(offset, line, is_ended, &mut |place, piece| {
                 let is_record = matches!(piece, Piece::Record(_));
                 found.extend(entry(place, piece, &mut self.sequence, None));
@@ -85,6 +88,9 @@ impl LiveView {
                     (whole, len) = (found.len(), place.end);
                 }
             });
+            if let Some(end) = cut {
+                (whole, len) = (found.len(), end);
+            }
         }
         found.truncate(whole);
         let is_more = end < size && len > self.len;

@@ -1,7 +1,7 @@
 //! The log of an open session: what is appended, and when it is on the disk.
 
 use std::{
-    io,
+    io, mem,
     path::Path,
     pin::Pin,
     sync::Arc,
@@ -9,6 +9,7 @@ use std::{
     time::Instant,
 };
 
+use parking_lot::Mutex;
 use serde_json::Value;
 use tokio::sync::{oneshot, watch};
 
@@ -18,17 +19,28 @@ use super::{
     clock::Clock,
     fit::fit,
     queue::{Outcome, Queue},
+    writer::{self, Writer},
 };
 use crate::model::record::Kind;
 
-/// The one writer of a session. What is appended is written by a thread of its own, in the
-/// order of the calls. Dropping it waits for nothing: what was appended is still written.
+/// The one writer of a session.
+///
+/// What is appended is written by a thread of its own, in the order of the calls. Dropping it waits for nothing: what was appended is still written, and
+/// the session is locked until then.
 #[derive(Debug)]
 pub struct Log {
     queue: Arc<Queue>,
     clock: Clock,
-    /// Dropped by the thread when it ends.
-    ended: oneshot::Receiver<Outcome>,
+    thread: Mutex<Thread>,
+}
+
+/// The thread that writes. It is there once there is something to do.
+#[derive(Debug)]
+enum Thread {
+    Waiting(Box<Writer>),
+    /// What it gives back tells how it ended.
+    Started(oneshot::Receiver<Outcome>),
+    Gone,
 }
 
 /// When a record is to be on the disk.
@@ -108,13 +120,29 @@ pub struct Copied {
 }
 
 impl Log {
-    pub(super) fn new(queue: Arc<Queue>, clock: Clock, ended: oneshot::Receiver<Outcome>) -> Self {
-        Self { queue, clock, ended }
+    pub(super) fn new(writer: Writer, clock: Clock) -> Self {
+        let queue = Arc::clone(&writer.queue);
+        Self { queue, clock, thread: Mutex::new(Thread::Waiting(Box::new(writer))) }
+    }
+
+    fn start(&self) {
+        let mut thread = self.thread.lock();
+        *thread = match mem::replace(&mut *thread, Thread::Gone) {
+            Thread::Waiting(writer) => match writer::start(*writer) {
+                Ok(end) => Thread::Started(end),
+                Err(error) => {
+                    self.queue.fail(format!("The session cannot be written: {error}.").into());
+                    Thread::Gone
+                }
+            },
+            thread @ (Thread::Started(_) | Thread::Gone) => thread,
+        };
     }
 
     /// Appends a record. Waits only for room in the queue, and for the end of the log's check
     /// after opening a long one. Long strings in the body go into blobs.
     pub async fn append(&self, kind: Kind, body: Value, sync: Sync) -> Appended {
+        self.start();
         let body = fit(body, &mut |bytes| self.blob(bytes));
         let room = self.queue.room(body.len()).await;
         let (done, saved) = oneshot::channel();
@@ -149,6 +177,7 @@ impl Log {
     /// # Errors
     /// When there is a file of this name, or it cannot be written.
     pub async fn save_copy(&self, to: &Path) -> io::Result<Copied> {
+        self.start();
         let (done, copied) = oneshot::channel();
         self.queue.push_copy(to.to_owned(), done);
         copied.await.unwrap_or_else(|_| Err(io::ErrorKind::BrokenPipe.into()))
@@ -158,14 +187,21 @@ impl Log {
     ///
     /// # Errors
     /// When some of it is not, and will not be: why, in one sentence.
-    pub async fn close(mut self) -> Result<u64, Arc<str>> {
+    pub async fn close(self) -> Result<u64, Arc<str>> {
         self.queue.close();
+        let thread = mem::replace(&mut *self.thread.lock(), Thread::Gone);
         let gone = || Err("The writer of this session came to a bad end.".into());
-        (&mut self.ended).await.unwrap_or_else(|_| gone())
+        match thread {
+            // What was there is there; only blobs can have come, and nothing names them.
+            Thread::Waiting(writer) => Ok(writer.pages.synced),
+            Thread::Started(end) => end.await.unwrap_or_else(|_| gone()),
+            Thread::Gone => gone(),
+        }
     }
 
     /// What the log says about itself; waits until it has been read.
     pub(super) async fn checked(&self) -> Arc<Check> {
+        self.start();
         self.queue.checked().await.unwrap_or_default()
     }
 }

@@ -20,7 +20,7 @@ use super::{
     log::Log,
     queue::Queue,
     recover::{self, Recovered},
-    writer::{self, Pages, Writer},
+    writer::{Pages, Writer},
 };
 use crate::model::record::{Kind, line};
 
@@ -127,7 +127,7 @@ pub(super) fn create(store: &Store, id: SessionId, meta: Value, now_ms: i64) -> 
     }
     write_first(store, &path, meta)?;
     let recovered = recover::recover(disk, &path, now_ms)?;
-    start(store, id, recovered, lock)
+    Ok(start(store, id, recovered, lock))
 }
 
 /// Writes a log of one record.
@@ -169,7 +169,7 @@ pub(super) fn open(store: &Store, id: &SessionId, now_ms: i64) -> Result<Opened,
         return view(store, id, why.into(), false);
     }
     remove_unfinished(store, id);
-    Ok(start(store, id.clone(), recovered, lock)?)
+    Ok(start(store, id.clone(), recovered, lock))
 }
 
 /// The lock of a session, or why it is not to be had and whether it may be later.
@@ -217,30 +217,25 @@ pub(super) fn view(
     Ok(Opened { id, log, path, len, next, found: found(check, None) })
 }
 
-/// Starts the writer of a log.
-fn start(
-    store: &Store,
-    id: SessionId,
-    recovered: Recovered,
-    lock: Box<dyn DiskFile>,
-) -> io::Result<Opened> {
+/// Makes a log ours to write.
+fn start(store: &Store, id: SessionId, recovered: Recovered, lock: Box<dyn DiskFile>) -> Opened {
     let Recovered { file, len, check, is_checked, torn, wants_end } = recovered;
     let next = check.highest.map_or(0, |n| n + 1);
     let known = is_checked.then(|| Arc::new(check.clone()));
     let queue = Arc::new(Queue::new(next, len + u64::from(wants_end), len, known));
     let tail = if wants_end { vec![b'\n'] } else { Vec::new() };
-    let ended = writer::start(Writer {
+    let writer = Writer {
         disk: Arc::clone(&store.inner.disk),
         folder: store.folder(&id),
         file,
         lock,
-        queue: Arc::clone(&queue),
+        queue,
         pages: Pages { synced: len, tail, ..Pages::default() },
         is_unchecked: !is_checked,
-    })?;
-    let log = Access::Write(Log::new(queue, store.inner.clock, ended));
+    };
+    let log = Access::Write(Log::new(writer, store.inner.clock));
     let path = store.log_path(&id);
-    Ok(Opened { id, log, path, len, next, found: found(check, torn) })
+    Opened { id, log, path, len, next, found: found(check, torn) }
 }
 
 fn found(check: Check, torn: Option<PathBuf>) -> Found {

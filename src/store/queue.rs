@@ -188,6 +188,12 @@ impl Queue {
         });
     }
 
+    /// Nobody will ever write it.
+    pub(super) fn fail(&self, why: Arc<str>) {
+        self.state.send_replace(LogState::Unsaved(why));
+        self.end();
+    }
+
     pub(super) fn close(&self) {
         self.held.lock().is_closing = true;
         self.wake.notify_one();

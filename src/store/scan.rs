@@ -11,7 +11,7 @@ use crate::model::record::line::{Flaw, Line, parse};
 /// How much is read at once.
 pub(super) const BLOCK: usize = 1 << 20;
 /// What has no end for longer than this is looked at in pieces of this size.
-const PIECE_MAX: usize = 8 << 20;
+pub(super) const PIECE_MAX: usize = 8 << 20;
 /// Records have lower numbers than this.
 const NUMBER_MAX: u64 = 1 << 53;
 /// How every record begins.
@@ -97,7 +97,11 @@ impl Lines {
         let kept = self.buffer.len();
         let left = self.end.saturating_sub(self.start + kept as u64);
         let wanted = usize::try_from(left).unwrap_or(BLOCK).min(BLOCK);
-        self.buffer.resize(kept + wanted, 0);
+        match kept {
+            // The system has zeros at hand.
+            0 => self.buffer = vec![0; wanted],
+            kept => self.buffer.resize(kept + wanted, 0),
+        }
         let into = self.buffer.get_mut(kept..).unwrap_or_default();
         let read = disk::read_full(file, self.start + kept as u64, into)?;
         self.buffer.truncate(kept + read);

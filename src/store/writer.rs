@@ -63,6 +63,8 @@ pub(super) struct Pages {
     pub blob_bytes: usize,
     /// Those who want to know.
     pub waiters: VecDeque<Waiter>,
+    /// Those who can be told, once all others can see how it stands.
+    pub told: Vec<(Waiter, Outcome)>,
     pub trouble: Option<Trouble>,
 }
 
@@ -210,12 +212,14 @@ impl Writer {
             }
         }
         if let Some(Trouble::Failed(why)) = &self.pages.trouble {
-            for waiter in self.pages.waiters.drain(..) {
-                // Who asked may have gone.
-                waiter.done.send(Err(Arc::clone(why))).ok();
-            }
+            let failed = self.pages.waiters.drain(..).map(|it| (it, Err(Arc::clone(why))));
+            self.pages.told.extend(failed);
         }
         self.publish();
+        for (waiter, outcome) in self.pages.told.drain(..) {
+            // Who asked may have gone.
+            waiter.done.send(outcome).ok();
+        }
     }
 
     fn try_to_put_down(&mut self, is_last: bool) -> Result<(), Trouble> {
@@ -310,10 +314,8 @@ impl Pages {
         self.written = 0;
         self.unsynced = None;
         while self.waiters.front().is_some_and(|waiter| waiter.end <= self.synced) {
-            if let Some(waiter) = self.waiters.pop_front() {
-                // Who asked may have gone.
-                waiter.done.send(Ok(self.synced)).ok();
-            }
+            let waiter = self.waiters.pop_front();
+            self.told.extend(waiter.map(|waiter| (waiter, Ok(self.synced))));
         }
         Ok(())
     }

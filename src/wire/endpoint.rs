@@ -140,7 +140,7 @@ impl Endpoint {
     #[must_use]
     pub fn redact(&self, text: &str) -> String {
         let mut redactor = Redactor::new();
-        let headers = self.headers.iter().map(|(_, value)| value.as_str());
+        let headers = self.headers.iter().flat_map(|(_, value)| within(value));
         for secret in self.key.iter().map(Key::secret).chain(headers.filter(|it| it.len() >= 12)) {
             redactor.learn(secret);
         }
@@ -330,4 +330,11 @@ fn is_private_v4(ip: Ipv4Addr) -> bool {
 fn is_private_v6(ip: Ipv6Addr) -> bool {
     let mapped = ip.to_ipv4_mapped().is_some_and(is_private_v4);
     ip.is_loopback() || ip.is_unique_local() || ip.is_unicast_link_local() || mapped
+}
+
+/// What may be the secret in a header: all of it, each word, and what stands behind a sign
+/// that names something, as in "Bearer KEY" and "token=KEY".
+fn within(value: &str) -> impl Iterator<Item = &str> {
+    let tails = value.match_indices(['=', ':', ' ']).filter_map(|(at, _)| value.get(at + 1..));
+    tails.chain(value.split_whitespace()).chain([value])
 }

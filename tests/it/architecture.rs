@@ -28,6 +28,7 @@ const RESERVED_CRATES: &[(&str, &[&str], &str)] = &[
     ("egui_commonmark", &["view/", "app/"], "the reference renderer, not the transcript"),
     ("grep_regex", &["engine", "tools"], "matching costs time, so it is asked for"),
     ("grep_matcher", &["engine", "tools"], "matching costs time, so it is asked for"),
+    ("rusqlite", &["store/catalog/"], "an index that can be built anew, and nothing else"),
     ("webbrowser", &["view/link_gate.rs"], "only a click on a link leaves the program"),
 ];
 

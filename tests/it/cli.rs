@@ -193,7 +193,7 @@ fn wrong_lines_get_one_line() {
         "ask",
         "ask hi --tools some",
         "ask hi --max-tokens 0",
-        "ask hi --session s",
+        "ask hi --session s --no-save",
         "chat hi",
         "providers now",
         "sessions now",

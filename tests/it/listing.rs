@@ -4,7 +4,7 @@
 
 use std::{
     path::Path,
-    process::{Command, Output},
+    process::{Command, Output, Stdio},
     sync::Arc,
     time::Duration,
 };
@@ -202,13 +202,14 @@ fn killed_while_indexing_nothing_is_lost() {
     let data = tempfile::tempdir().unwrap();
     for i in 0..60 {
         let mut log = Maker::begun(data.path(), &format!("s{i}"), 1_000 * i);
-        for j in 0..20 {
+        for j in 0..60 {
             log.user(&format!("needle{i} message {j} {}", "some more words ".repeat(60)));
         }
     }
     for round in 0..12_u64 {
-        let mut child = command(data.path(), &["search", "needle1"]).spawn().unwrap();
-        std::thread::park_timeout(Duration::from_millis(15 * (round + 1)));
+        let mut program = command(data.path(), &["search", "needle1"]);
+        let mut child = program.stdout(Stdio::null()).spawn().unwrap();
+        std::thread::park_timeout(Duration::from_millis(40 * (round + 1)));
         child.kill().unwrap();
         child.wait().unwrap();
     }
@@ -216,6 +217,6 @@ fn killed_while_indexing_nothing_is_lost() {
         run(data.path(), &["search", "--json", "--limit", "1000", "\"message 7 some\""]);
     assert_eq!(objects(&lines).len(), 60);
     let (list, _) = run(data.path(), &["sessions", "--json"]);
-    assert!(objects(&list).iter().all(|session| session["messages"] == 20), "{list}");
+    assert!(objects(&list).iter().all(|session| session["messages"] == 60), "{list}");
     assert_eq!(objects(&list).len(), 60);
 }

@@ -10,7 +10,6 @@ mod job;
 mod json;
 mod markdown;
 mod output;
-pub(super) mod progress;
 pub mod redact;
 mod sheet;
 pub(super) mod subject;
@@ -32,8 +31,8 @@ pub use self::{
     job::{Destination, Done, Job, start},
     subject::{Held, Subject},
 };
-use self::{output::Output, progress::Line, redact::Redaction, subject::Matter};
-use super::error::Result;
+use self::{output::Output, redact::Redaction, subject::Matter};
+use super::{error::Result, progress::Line};
 use crate::model::MessageId;
 
 /// What `letterpress export` is asked for.

@@ -4,18 +4,17 @@
 mod changes;
 mod list;
 mod lookup;
-mod progress;
 mod search;
 mod table;
 
 use std::{path::PathBuf, sync::Arc};
 
-use progress::Line;
-
 use super::{
     cli::General,
     error::{Error, Result},
     places::Places,
+    progress::Line,
+    work::{Stage, Watch as _},
 };
 use crate::store::{
     Store,
@@ -74,7 +73,8 @@ fn settle(catalog: &Catalog) -> Result<Listing> {
             return Ok(listing);
         }
         if let Some(progress) = listing.progress {
-            line.show(progress);
+            // A terminal never wants it to end early.
+            let _goes_on = line.saw(Stage::Listing, progress.done, progress.total);
         }
         pollster::block_on(listings.changed())
             .map_err(|_gone| Error::failed("the index of sessions was lost", ""))?;

@@ -14,7 +14,7 @@ use crate::{
     layout::Anchor,
     perf::{self, Reason},
     store::Store,
-    view::governor::waker,
+    view::{COLUMN_MAX, governor::waker},
 };
 
 /// Imports of a window: one at a time.
@@ -98,16 +98,26 @@ impl Window {
         let here = work.filter(|work| work.tab == tab.id()).map(|work| work.handle.progress());
         let failed = importing.failed.as_ref().filter(|(id, _)| *id == tab.id());
         let mut click = None;
-        let frame = Frame::NONE.inner_margin(Margin::symmetric(16, 8));
+        let words = match failed {
+            Some((_, why)) => format!("It cannot be continued: {why}"),
+            None => format!("A transcript of {format}. It is only read, never written."),
+        };
+        let color = if failed.is_some() { palette.err } else { palette.accent };
+        // Centred as the words above it are.
+        let edge = tab.shown().map(|view| view.edge_width(ui.available_rect_before_wrap()));
+        let room = ui.available_width() - edge.unwrap_or(0.0);
+        let width = (room - 40.0).min(COLUMN_MAX + 20.0);
+        let frame = Frame::NONE.inner_margin(Margin { left: 0, right: 0, top: 2, bottom: 8 });
         Panel::bottom("continue").frame(frame).show_separator_line(false).show(ui, |ui| {
-            let color = if failed.is_some() { palette.err } else { palette.accent };
-            banner_ui(ui, &palette, color, |ui| {
-                let words = match failed {
-                    Some((_, why)) => format!("It cannot be continued: {why}"),
-                    None => format!("A transcript of {format}. It is only read, never written."),
-                };
-                ui.add(Label::new(RichText::new(words).color(palette.text)).wrap());
-                click = buttons_ui(ui, here, work.is_some());
+            ui.horizontal(|ui| {
+                ui.add_space((room - width) / 2.0);
+                ui.vertical(|ui| {
+                    ui.set_width(width);
+                    banner_ui(ui, &palette, color, |ui| {
+                        ui.add(Label::new(RichText::new(words).color(palette.text)).wrap());
+                        click = buttons_ui(ui, here, work.is_some());
+                    });
+                });
             });
         });
         match click {

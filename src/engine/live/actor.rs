@@ -215,7 +215,7 @@ impl Actor {
                 Turn::GoesOn
             }
             Some(Command::Steer(draft)) => {
-                self.enqueue(Arc::new(draft), Delivery::Steer);
+                self.enqueue(&Arc::new(draft), Delivery::Steer);
                 Turn::GoesOn
             }
             Some(Command::Queue(change)) => {
@@ -249,7 +249,7 @@ impl Actor {
             }
             Some(_) | None => {
                 self.queue.resume();
-                self.enqueue(draft, Delivery::Next);
+                self.enqueue(&draft, Delivery::Next);
             }
         }
     }
@@ -262,7 +262,7 @@ impl Actor {
             self.show();
         } else if let Some(draft) = said {
             // It was decided otherwise meanwhile, and what was said is still said.
-            self.enqueue(draft, Delivery::Steer);
+            self.enqueue(&draft, Delivery::Steer);
         }
     }
 

@@ -343,7 +343,7 @@ impl LogHandle {
 /// A command that could not be handed over, because too many wait or the conversation has
 /// ended.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Unsent(pub Command);
+pub struct Unsent(pub Box<Command>);
 
 impl Session {
     /// Hands over a command. Never waits.
@@ -351,7 +351,7 @@ impl Session {
     /// # Errors
     /// When it could not be handed over: the command comes back.
     pub fn send(&self, command: Command) -> Result<(), Unsent> {
-        self.commands.try_send(command).map_err(|error| Unsent(error.into_inner()))
+        self.commands.try_send(command).map_err(|error| Unsent(Box::new(error.into_inner())))
     }
 
     /// The conversation as it stands now.

@@ -19,6 +19,8 @@ use crate::model::{
 const TIGHT_MAX: usize = 4 * 1024;
 /// JSON writes some characters six times as long as they are.
 const ESCAPE_MAX: usize = 6;
+/// What a message may take: the places that it is given need some, too.
+const ROOM: usize = BODY_MAX - 1024;
 
 /// The body of a whole message, but for the places that [`body::placed`] gives it. `blob`
 /// stores bytes and gives their SHA-256 in hex.
@@ -70,7 +72,7 @@ fn encode(
 }
 
 fn fits(body: &Value, written: usize) -> bool {
-    written * ESCAPE_MAX < BODY_MAX || body.to_string().len() < BODY_MAX
+    written * ESCAPE_MAX < ROOM || body.to_string().len() < ROOM
 }
 
 fn whole(

@@ -1,6 +1,6 @@
 //! What stands in the log of a session: lines, kinds, and the bodies of each kind.
 //!
-//! A log is a file of [lines](line), one record each. Records name the record they follow,
+//! A log is a file of [lines](mod@line), one record each. Records name the record they follow,
 //! so that a log is a tree: nothing in it is ever overwritten. Encoding and decoding are
 //! here, in both directions and without IO, because those who write logs, those who read
 //! them and those who show them do not know each other.

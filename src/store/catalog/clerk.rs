@@ -22,7 +22,7 @@ use super::{
 use crate::{perf, store::SessionId};
 
 /// Bytes of logs that are read in one change; questions wait for no more.
-const CHANGE_BYTES: u64 = 8 << 20;
+const CHANGE_BYTES: u64 = 2 << 20;
 /// Sessions that are read in one change.
 const CHANGE_SESSIONS: usize = 256;
 /// Lists are published at most this often while logs are being read.

@@ -54,13 +54,11 @@ pub(super) fn search(
     };
     let said = hunt.candidates(&format!("text : ({query})"))?;
     hunt.collect(sessions, &said, Place::Text)?;
-    let is_cut = hunt.room == 0;
-    if hunt.found.len() < limit {
+    if hunt.found.len() < limit && hunt.room > 0 {
         let rest = hunt.candidates(&query)?;
-        hunt.room = room;
         hunt.collect(sessions, &rest, Place::Calls)?;
     }
-    Ok((hunt.found, is_cut || hunt.room == 0))
+    Ok((hunt.found, hunt.room == 0))
 }
 
 fn titles(sessions: &[Searched], words: &Words, limit: usize) -> Vec<Found> {

@@ -140,28 +140,27 @@ fn is_blank_char(c: char) -> bool {
 
 /// A text as it is compared.
 pub(super) fn fold(text: &str) -> String {
-    let mut folded = String::with_capacity(text.len() + 2);
+    let mut folded = Vec::with_capacity(text.len() + 2);
     let mut folder = Folder::default();
-    let mut rest = text;
-    while !rest.is_empty() {
-        // Most text has runs of plain letters, which need no look at each character.
-        let plain = rest.bytes().take_while(u8::is_ascii_graphic).count();
-        let (run, behind) = rest.split_at_checked(plain).unwrap_or(("", rest));
-        if !run.is_empty() {
-            let start = folded.len();
-            folded.push_str(run);
-            if let Some(run) = folded.get_mut(start..) {
-                run.make_ascii_lowercase();
-            }
+    let mut wide = String::new();
+    let mut at = 0;
+    while let Some(&byte) = text.as_bytes().get(at) {
+        // Most of a text is plain letters, which need no look at each character.
+        if byte.is_ascii_graphic() {
+            folded.push(byte.to_ascii_lowercase());
             folder.was_blank = false;
+            at += 1;
+        } else if let Some(c) = text.get(at..).and_then(|rest| rest.chars().next()) {
+            folder.push(c, &mut wide);
+            folded.extend_from_slice(wide.as_bytes());
+            wide.clear();
+            at += c.len_utf8();
+        } else {
+            at += 1;
         }
-        let mut chars = behind.chars();
-        if let Some(c) = chars.next() {
-            folder.push(c, &mut folded);
-        }
-        rest = chars.as_str();
     }
-    folded
+    // Whole characters were put together.
+    String::from_utf8(folded).unwrap_or_default()
 }
 
 /// Folds a character after another.

@@ -113,6 +113,7 @@ fn items_ui(ui: &mut Ui, subject: Subject, has_selection: bool) -> Option<Deed> 
     };
     item(ui, Deed::Copy, "Copy as Markdown", "");
     item(ui, Deed::CopyPlain, "Copy as plain text", "");
+    item(ui, Deed::CopyRecord, "Copy as JSON", "");
     let quote = if has_selection { "Quote what is selected" } else { "Quote" };
     item(ui, Deed::Quote, quote, "");
     match subject.change() {

@@ -48,6 +48,7 @@ pub enum Hands {
 enum Deed {
     Copy,
     CopyPlain,
+    CopyRecord,
     Edit,
     Regenerate,
     Quote,
@@ -146,6 +147,7 @@ fn carry_out(
     match deed {
         Deed::Copy => copy(view, ui, source, id, words::markdown),
         Deed::CopyPlain => copy(view, ui, source, id, plain::words),
+        Deed::CopyRecord => copy(view, ui, source, id, words::record),
         Deed::Edit => commands.push(ViewCommand::Edit { message: id }),
         Deed::Regenerate => commands.push(ViewCommand::Regenerate { message: id }),
         Deed::Quote => commands.extend(quote(view, ui, source, id)),

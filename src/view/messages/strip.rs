@@ -128,7 +128,12 @@ fn name(deed: Deed) -> &'static str {
         Deed::Edit => "Edit message",
         Deed::Regenerate => "Answer anew",
         Deed::More => "More for this message",
-        Deed::CopyPlain | Deed::Quote | Deed::Version { .. } | Deed::Choose | Deed::Export => "",
+        Deed::CopyPlain
+        | Deed::CopyRecord
+        | Deed::Quote
+        | Deed::Version { .. }
+        | Deed::Choose
+        | Deed::Export => "",
     }
 }
 

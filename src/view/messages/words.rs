@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use crate::model::{Message, Part, Role, ToolCall};
+use crate::model::{Message, Part, Role, ToolCall, record::encode_message};
 
 /// A message as it was written: markdown. Calls stand in only where there are no words.
 pub(super) fn markdown(message: &Message) -> String {
@@ -34,6 +34,14 @@ pub(super) fn named(message: &Message) -> String {
         Role::Custom(name) => name,
     };
     format!("## {who}\n\n{}\n", markdown(message))
+}
+
+/// All that is known of a message, as the log of a session has it: for those who look into
+/// what a model sent. What is too long for a line of the log is only named there.
+pub(super) fn record(message: &Message) -> String {
+    let mut named = |bytes: &[u8]| format!("{} bytes that are not shown", bytes.len());
+    let body = encode_message(message, &[], &mut named);
+    serde_json::to_string_pretty(&body).unwrap_or_default()
 }
 
 fn called(call: &ToolCall) -> String {

@@ -62,7 +62,11 @@ fn a_message_is_copied_as_it_was_written_and_as_it_reads() {
     press(&mut bed, "More for this message");
     let text = copied(&mut bed, |bed| bed.get_by_label("Copy as plain text").click());
     assert_eq!(text.as_deref(), Some("Very:\n\n• one tick\n• two\n\na\tb\n1\t2"));
-    bed.run_steps(3);
+    press(&mut bed, "More for this message");
+    let record = copied(&mut bed, |bed| bed.get_by_label("Copy as JSON").click());
+    let record: serde_json::Value =
+        serde_json::from_str(&record.expect("it is copied")).expect("it is JSON");
+    assert_eq!(record["parts"][0]["text"], source);
     let last = copied(&mut bed, |bed| {
         bed.key_press_modifiers(Modifiers::COMMAND | Modifiers::SHIFT, Key::C);
     });

@@ -1,11 +1,14 @@
 //! The window with its engine, answered by the demo and by a server.
 
-use std::sync::Arc;
+use std::{path::Path, sync::Arc, time::Duration};
 
 use egui::{Key, Modifiers, Role, Vec2};
 use egui_kittest::{Harness, kittest::Queryable as _};
 use letterpress::{
-    app::window::Window,
+    app::{
+        cli::ProviderFlags,
+        window::{Keep, Reopen, Start, Window},
+    },
     model::{Delivery, MessageId, Part},
     wire::demo::Pace,
 };
@@ -239,6 +242,95 @@ fn stopping_pauses_what_waits_and_resuming_says_it() {
     press(&mut chat, "Resume");
     until(&mut chat, "it is answered", |window| last_words(window) == "Whole");
     assert!(chat.query_by_label("Resume").is_none());
+}
+
+/// What is on screen, in one line, without what it cost.
+fn shown(window: &Window) -> String {
+    let placed = window.view().map(|view| view.visible().placed.as_slice()).unwrap_or_default();
+    let slugs = placed.iter().filter_map(|place| place.slug.as_ref());
+    let lines = slugs.flat_map(|slug| &slug.lines).filter(|line| line.reading);
+    let words = lines.map(|line| line.rows.text()).filter(|words| !words.starts_with('↑'));
+    words.collect::<Vec<_>>().join(" | ")
+}
+
+/// Runs frames until this is on screen.
+fn until_shown(chat: &mut Chat, expected: &str) {
+    for _ in 0..2000 {
+        if shown(chat.state()) == expected {
+            break;
+        }
+        chat.run_steps(1);
+        std::thread::park_timeout(Duration::from_millis(4));
+    }
+    assert_eq!(shown(chat.state()), expected);
+    chat.run_steps(2);
+}
+
+/// A window that keeps what is said in it below this folder.
+fn keeping(folder: &Path, chat: Option<ProviderFlags>) -> Chat {
+    let (data, state) = (folder.join("data"), folder.join("state"));
+    let keep = Keep { data, state, reopen: Reopen::Instead };
+    let start = Start { chat, pace: Pace::AtOnce, keep: Some(keep), ..Start::default() };
+    let mut chat = Harness::builder()
+        .with_size(Vec2::new(1200.0, 800.0))
+        .allow_missing_glyphs()
+        .build_eframe(|creation| Window::new(&creation.egui_ctx, start));
+    chat.run_steps(4);
+    chat
+}
+
+/// What stands in the log only parts there, too, and the way leads there and back without a
+/// jump; what is said then is said on that branch.
+#[test]
+fn the_rows_of_a_stored_session_have_their_versions() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let server =
+        Server::new(vec![whole(&["Answer one"]), whole(&["Answer two"]), whole(&["Answer three"])]);
+    let flags = ProviderFlags {
+        provider: Some("openai".to_owned()),
+        base_url: Some(format!("{}/v1", server.base)),
+        model: Some("m".to_owned()),
+        ..ProviderFlags::default()
+    };
+    let mut chat = keeping(folder.path(), Some(flags));
+    until(&mut chat, "the server is chosen", |window| {
+        window.snapshot().is_some_and(|snapshot| &*snapshot.settings.provider == "openai")
+    });
+    answered(&mut chat, "Question one");
+    answered(&mut chat, "Question two");
+    hover(&mut chat, 0);
+    press(&mut chat, "Edit message");
+    write(&mut chat, ", but better");
+    key(&mut chat, Modifiers::NONE, Key::Enter);
+    until(&mut chat, "it is answered", |window| {
+        last_words(window) == "Answer three" && has_ended(window)
+    });
+    chat.state_mut().finish();
+    drop(chat);
+    let mut chat = keeping(folder.path(), None);
+    let other = "Question one, but better | Answer three";
+    let first = "Question one | Answer one | Question two | Answer two";
+    until_shown(&mut chat, other);
+    assert_eq!(said(chat.state()), [""; 0], "none of it is in memory");
+    for _ in 0..3 {
+        let y = chat.get_by_label("Previous version").rect().center().y;
+        press(&mut chat, "Previous version");
+        until_shown(&mut chat, first);
+        let there = chat.get_by_label("Next version").rect().center().y;
+        assert!((there - y).abs() < 0.6, "{y} became {there}");
+        press(&mut chat, "Next version");
+        until_shown(&mut chat, other);
+        let back = chat.get_by_label("Previous version").rect().center().y;
+        assert!((back - y).abs() < 0.6, "{y} became {back}");
+    }
+    // A prompt that stands in the log only is edited like any other.
+    let prompt = chat.query_all_by_label("Question one, but better");
+    let rect = prompt.map(|node| node.rect()).find(|rect| rect.width() > 600.0);
+    chat.hover_at(rect.expect("it is on screen").center());
+    chat.run_steps(3);
+    press(&mut chat, "Edit message");
+    assert_eq!(composed(&chat), "Question one, but better");
+    chat.state_mut().finish();
 }
 
 /// The reader's place is where the branches part, also when the demo answers at length.

@@ -4,6 +4,7 @@
 mod page;
 mod parts;
 mod secrets;
+mod sessions;
 
 use std::{
     collections::BTreeMap,

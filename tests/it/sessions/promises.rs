@@ -73,22 +73,23 @@ fn a_reply_is_complete_only_when_it_is_on_the_disk() {
     desk.world.faults.millis_a_sync.store(150, Ordering::SeqCst);
     let ticket = desk.say("go");
     let faults = Arc::clone(&desk.world.faults);
-    let mut was_saving = false;
+    let was_whole = std::cell::Cell::new(false);
     let end = desk.until(|snapshot| {
         let synced = String::from_utf8_lossy(&faults.synced.lock()).into_owned();
-        was_saving_check(snapshot, &synced);
+        was_whole.set(was_whole.get() | keeps_its_word(snapshot, &synced));
         is_settled(snapshot, ticket)
     });
-    was_saving |= end.keeping == Keeping::Kept;
-    assert!(was_saving);
+    assert!(was_whole.get(), "it was seen while it was being saved");
+    assert_eq!(end.len(), 2);
     assert_same(&desk.rests(), &Log::read(&desk.path()));
 }
 
-/// What is shown as complete or told as accepted is on the disk.
-fn was_saving_check(snapshot: &letterpress::model::Snapshot, synced: &str) {
+/// What is shown as complete or told as accepted is on the disk. True while a whole reply
+/// waits for that.
+fn keeps_its_word(snapshot: &letterpress::model::Snapshot, synced: &str) -> bool {
     for entry in snapshot.entries.iter().filter(|entry| entry.message.role == Role::Assistant) {
-        let end = format!("\"k\":\"assistant_final\"");
-        assert!(synced.contains(&end), "{:?} is not kept", entry.message.key);
+        let end = "\"k\":\"assistant_final\"";
+        assert!(synced.contains(end), "{:?} is not kept", entry.message.key);
     }
     for receipt in snapshot.receipts.iter() {
         if let Fate::Accepted(_) = receipt.fate {
@@ -100,6 +101,7 @@ fn was_saving_check(snapshot: &letterpress::model::Snapshot, synced: &str) {
         assert!(matches!(snapshot.keeping, Keeping::Saving { .. }), "{:?}", snapshot.keeping);
         assert!(snapshot.phase.is_busy());
     }
+    has_whole
 }
 
 #[test]

@@ -28,7 +28,7 @@ use tokio::sync::watch;
 use crate::live::server::Chance;
 
 fn message(id: u64) -> Message {
-    let role = if id % 3 == 0 { Role::User } else { Role::Assistant };
+    let role = if id.is_multiple_of(3) { Role::User } else { Role::Assistant };
     Message {
         id: MessageId(id),
         key: format!("m{id}").into(),
@@ -54,7 +54,7 @@ fn entry(id: u64) -> Entry {
 fn ids_of(base: &Base) -> Vec<u64> {
     let leaf = base.leaf.as_deref().unwrap_or("m9");
     let leaf: u64 = leaf.trim_start_matches('m').parse().unwrap();
-    (1..=leaf).filter(|id| (id + leaf) % 2 == 0).collect()
+    (1..=leaf).filter(|id| (id + leaf).is_multiple_of(2)).collect()
 }
 
 fn rows_of(base: &Base) -> MemorySource {

@@ -8,7 +8,10 @@ use std::{
 };
 
 use letterpress::{
-    model::record::{Kind, line::LINE_MAX},
+    model::record::{
+        Kind,
+        line::{self, LINE_MAX},
+    },
     store::{
         Access, Home, Line, Log, LogState, OpenError, StoredDraft, Sync, TRASH_MS, blob_of, replay,
     },
@@ -59,12 +62,10 @@ fn many_who_append_at_once_keep_the_order_of_numbers() {
         }
     };
     std::thread::scope(|scope| {
-        (0..4).for_each(|who| {
-            drop(scope.spawn({
-                let log = &log;
-                move || append(log, who)
-            }))
-        })
+        for who in 0..4 {
+            let log = &log;
+            scope.spawn(move || append(log, who));
+        }
     });
     let len = wait(log.close()).unwrap();
     let found = entries(store.replay(&id("a"), len).unwrap());
@@ -154,6 +155,26 @@ fn one_writes_and_the_other_follows_and_takes_over() {
     saved(wait(log.append(Kind::User, json!("three"), Sync::Now)));
     let lines = live.poll().unwrap().lines;
     assert!(matches!(&lines[..], [Line::Entry(entry)] if entry.body == json!("three")));
+}
+
+/// What is longer than any record is passed over by those who follow, as by those who open.
+#[test]
+fn long_garbage_does_not_stop_the_one_who_follows() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = real(folder.path());
+    let log = writer(store.create(id("a"), meta(), NOW).unwrap());
+    let Access::Read { mut live, .. } = store.open_session(&id("a"), NOW).unwrap().log else {
+        panic!("two writers")
+    };
+    append_raw(&store.log_path(&id("a")), &vec![b'x'; 20 << 20]);
+    append_raw(&store.log_path(&id("a")), b"\n");
+    append_raw(&store.log_path(&id("a")), line::write(1, Kind::User, 0, "\"one\"").as_bytes());
+    let grown: Vec<_> = (0..9).flat_map(|_| live.poll().unwrap().lines).collect();
+    let (entries, damaged): (Vec<_>, Vec<_>) =
+        grown.iter().partition(|line| matches!(line, Line::Entry(_)));
+    assert!(matches!(&entries[..], [Line::Entry(entry)] if entry.body == json!("one")));
+    assert!(!damaged.is_empty());
+    drop(log);
 }
 
 fn append_raw(path: &Path, bytes: &[u8]) {
@@ -262,7 +283,7 @@ fn blobs_that_nothing_names_are_swept_after_a_week() {
 }
 
 /// Leaves one of everything behind.
-pub fn make_everything(words: &[&str]) {
+pub(super) fn make_everything(words: &[&str]) {
     let store = real(&Path::new(words[0]).join("above/data"));
     let log = writer(store.create(id("a"), meta(), NOW).unwrap());
     saved(wait(log.append(Kind::User, json!({"text": "x".repeat(70_000)}), Sync::Now)));

@@ -30,20 +30,20 @@ fn child() {
 }
 
 /// Says something to whoever started this process.
-pub fn say(words: &str) {
+pub(super) fn say(words: &str) {
     let mut out = io::stdout().lock();
     writeln!(out, "\n{SAYS}{words}").unwrap();
     out.flush().unwrap();
 }
 
 /// A process that is ended with the test.
-pub struct Started {
+pub(super) struct Started {
     child: Child,
     out: BufReader<ChildStdout>,
 }
 
 /// Starts a process that plays a part. `shell` is run before it, by a shell.
-pub fn start(role: &str, folder: &Path, words: &str, shell: &str) -> Started {
+pub(super) fn start(role: &str, folder: &Path, words: &str, shell: &str) -> Started {
     let exe = std::env::current_exe().unwrap();
     let mut child = Command::new("sh")
         .args(["-c", &format!(r#"{shell}exec "$0" "$@""#)])
@@ -61,7 +61,7 @@ pub fn start(role: &str, folder: &Path, words: &str, shell: &str) -> Started {
 
 impl Started {
     /// The next thing that it says; none at its end.
-    pub fn hear(&mut self) -> Option<String> {
+    pub(super) fn hear(&mut self) -> Option<String> {
         let mut line = Vec::new();
         loop {
             line.clear();
@@ -77,18 +77,18 @@ impl Started {
     }
 
     /// Kills it; all that it had said and was not heard.
-    pub fn kill(mut self) -> Vec<String> {
+    pub(super) fn kill(mut self) -> Vec<String> {
         self.child.kill().unwrap();
         self.rest().0
     }
 
     /// Waits for its end; what it said, and whether it ended well.
-    pub fn rest(&mut self) -> (Vec<String>, bool) {
+    pub(super) fn rest(&mut self) -> (Vec<String>, bool) {
         let said = std::iter::from_fn(|| self.hear()).collect();
         (said, self.child.wait().unwrap().success())
     }
 
-    pub fn id(&self) -> u32 {
+    pub(super) fn id(&self) -> u32 {
         self.child.id()
     }
 }

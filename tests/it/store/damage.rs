@@ -67,7 +67,7 @@ fn open(log: Vec<u8>) -> Found {
 }
 
 /// Runs cases on two threads.
-fn on_two(cases: usize, case: impl Fn(usize) + Send + std::marker::Sync + Copy) {
+fn on_two(cases: usize, case: impl Fn(usize) + Send + Sync + Copy) {
     thread::scope(|scope| {
         for half in 0..2 {
             scope.spawn(move || (half..cases).step_by(2).for_each(case));

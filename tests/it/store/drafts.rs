@@ -32,7 +32,7 @@ fn now_ms() -> u128 {
 }
 
 /// Types a key each few milliseconds, and says when each was typed.
-pub fn type_until_killed(words: &[&str]) {
+pub(super) fn type_until_killed(words: &[&str]) {
     let store = real(Path::new(words[0]));
     let pause: u64 = words[1].parse().unwrap();
     let home = Home::New(id("d"));

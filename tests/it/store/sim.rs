@@ -5,7 +5,6 @@ use std::{
     collections::{BTreeMap, BTreeSet, btree_map::Entry},
     fmt,
     fs::TryLockError,
-    hash::{DefaultHasher, Hash as _, Hasher as _},
     io,
     path::{Path, PathBuf},
     sync::Arc,
@@ -19,31 +18,36 @@ use parking_lot::Mutex;
 
 /// All that is on a disk.
 #[derive(Clone, Debug, Default)]
-pub struct Image {
-    pub folders: BTreeSet<PathBuf>,
-    pub names: BTreeMap<PathBuf, usize>,
-    pub files: Vec<Arc<Vec<u8>>>,
+pub(super) struct Image {
+    pub(super) folders: BTreeSet<PathBuf>,
+    pub(super) names: BTreeMap<PathBuf, usize>,
+    pub(super) files: Vec<Arc<Vec<u8>>>,
 }
 
 impl Image {
-    pub fn bytes(&self, path: &str) -> Option<&[u8]> {
+    pub(super) fn bytes(&self, path: &str) -> Option<&[u8]> {
         let inode = self.names.get(Path::new(path))?;
         self.files.get(*inode).map(|bytes| bytes.as_slice())
     }
 
-    pub fn hash(&self) -> u64 {
-        let mut hasher = DefaultHasher::new();
-        self.folders.hash(&mut hasher);
-        for (name, inode) in &self.names {
-            (name, &self.files[*inode]).hash(&mut hasher);
+    pub(super) fn hash(&self) -> u64 {
+        let mut hash = 0;
+        let mut add = |bytes: &[u8]| {
+            let sum = u64::from(crc32c::crc32c(bytes)) << 32 | bytes.len() as u64;
+            hash = (hash ^ sum).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(29);
+        };
+        self.folders.iter().for_each(|path| add(path.as_os_str().as_encoded_bytes()));
+        for (path, inode) in &self.names {
+            add(path.as_os_str().as_encoded_bytes());
+            add(&self.files[*inode]);
         }
-        hasher.finish()
+        hash
     }
 }
 
 /// Something that was done to the disk, or said about it.
 #[derive(Clone, Debug)]
-pub enum Op {
+pub(super) enum Op {
     MakeFolder(PathBuf),
     Create(PathBuf, usize),
     Write(usize, Arc<[u8]>),
@@ -57,7 +61,7 @@ pub enum Op {
 }
 
 impl Op {
-    pub fn short(&self) -> String {
+    pub(super) fn short(&self) -> String {
         match self {
             Self::Write(inode, bytes) => format!("Write({inode}, {} bytes)", bytes.len()),
             other => format!("{other:?}"),
@@ -67,14 +71,14 @@ impl Op {
 
 /// A call that is about to be made.
 #[derive(Clone, Copy, Debug)]
-pub struct Call<'a> {
-    pub what: What,
-    pub path: &'a Path,
-    pub bytes: usize,
+pub(super) struct Call<'a> {
+    pub(super) what: What,
+    pub(super) path: &'a Path,
+    pub(super) bytes: usize,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum What {
+pub(super) enum What {
     MakeFolder,
     Open,
     Write,
@@ -88,7 +92,7 @@ pub enum What {
 
 /// What becomes of a call.
 #[derive(Clone, Copy, Debug)]
-pub enum Verdict {
+pub(super) enum Verdict {
     Go,
     Fail(io::ErrorKind),
     /// So many bytes are taken.
@@ -97,10 +101,10 @@ pub enum Verdict {
     Lie,
 }
 
-pub type Hook = Box<dyn FnMut(Call<'_>) -> Verdict + Send>;
+pub(super) type Hook = Box<dyn FnMut(Call<'_>) -> Verdict + Send>;
 
 #[derive(Clone)]
-pub struct SimDisk(Arc<Mutex<State>>);
+pub(super) struct SimDisk(Arc<Mutex<State>>);
 
 struct State {
     now: Image,
@@ -117,35 +121,35 @@ impl fmt::Debug for SimDisk {
 }
 
 impl SimDisk {
-    pub fn new() -> Self {
+    pub(super) fn new() -> Self {
         Self::of(Image { folders: BTreeSet::from([PathBuf::from("/")]), ..Image::default() })
     }
 
-    pub fn of(base: Image) -> Self {
+    pub(super) fn of(base: Image) -> Self {
         let (now, locked, ops) = (base.clone(), BTreeSet::new(), Vec::new());
         Self(Arc::new(Mutex::new(State { now, base, locked, ops, hook: None })))
     }
 
-    pub fn hook(&self, hook: impl FnMut(Call<'_>) -> Verdict + Send + 'static) {
+    pub(super) fn hook(&self, hook: impl FnMut(Call<'_>) -> Verdict + Send + 'static) {
         self.0.lock().hook = Some(Box::new(hook));
     }
 
-    pub fn unhook(&self) {
+    pub(super) fn unhook(&self) {
         self.0.lock().hook = None;
     }
 
-    pub fn ack(&self, n: u64) {
+    pub(super) fn ack(&self, n: u64) {
         self.0.lock().ops.push(Op::Ack(n));
     }
 
     /// What there was at first, and what was done since.
-    pub fn history(&self) -> (Image, Vec<Op>) {
+    pub(super) fn history(&self) -> (Image, Vec<Op>) {
         let state = self.0.lock();
         (state.base.clone(), state.ops.clone())
     }
 
     /// As it is for those who do not crash.
-    pub fn image(&self) -> Image {
+    pub(super) fn image(&self) -> Image {
         self.0.lock().now.clone()
     }
 
@@ -191,7 +195,7 @@ impl Image {
                 Arc::make_mut(&mut self.files[*inode]).extend_from_slice(bytes);
             }
             Op::Truncate(inode, len) => {
-                Arc::make_mut(&mut self.files[*inode]).truncate(*len as usize)
+                Arc::make_mut(&mut self.files[*inode]).truncate(*len as usize);
             }
             Op::Rename(from, to) => {
                 let inode = self.names.remove(from).ok_or_else(gone)?;
@@ -345,7 +349,7 @@ impl Drop for SimFile {
 }
 
 /// What is certain, and what a crash may or may not leave of the rest.
-pub struct Crasher {
+pub(super) struct Crasher {
     /// All calls so far.
     kept: Image,
     /// What is on the disk of each file.
@@ -360,7 +364,7 @@ pub struct Crasher {
 }
 
 impl Crasher {
-    pub fn new(base: &Image) -> Self {
+    pub(super) fn new(base: &Image) -> Self {
         Self {
             kept: base.clone(),
             durable: base.files.clone(),
@@ -371,7 +375,7 @@ impl Crasher {
         }
     }
 
-    pub fn apply(&mut self, op: &Op) {
+    pub(super) fn apply(&mut self, op: &Op) {
         self.kept.apply(op).unwrap();
         self.durable.resize_with(self.kept.files.len(), Arc::default);
         let mut touch = |path: &Path| {
@@ -405,7 +409,11 @@ impl Crasher {
     }
 
     /// What a crash now may leave: one image after the other.
-    pub fn images(&self, mut random: impl FnMut(usize) -> usize, see: &mut dyn FnMut(Image)) {
+    pub(super) fn images(
+        &self,
+        mut random: impl FnMut(usize) -> usize,
+        see: &mut dyn FnMut(Image),
+    ) {
         let all: Vec<_> = self.loose.iter().cloned().collect();
         let mut name_sets: Vec<Vec<PathBuf>> = vec![Vec::new(), all.clone()];
         if all.len() > 1 {

@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeSet, sync::Arc};
 
-use egui::{ComboBox, Id, Label, RichText, Ui};
+use egui::{ComboBox, Frame, Id, Label, Margin, RichText, Ui};
 
 use super::Offer;
 use crate::{
@@ -35,6 +35,8 @@ pub(super) enum Wish {
     Close,
 }
 
+/// Height of a line with a list to choose from, in points.
+const BRANCH_HEIGHT: f32 = 26.0;
 /// More branches are not listed.
 const BRANCHES_MAX: usize = 100;
 
@@ -60,7 +62,8 @@ impl Choices {
 /// Shows the choices.
 pub(super) fn show(ui: &Ui, offer: &Offer, choices: &mut Choices) -> Option<Wish> {
     let palette = chrome::palette(ui);
-    let modal = egui::Modal::new(Id::unique("export")).show(ui.ctx(), |ui| {
+    let frame = Frame::popup(ui.style()).inner_margin(Margin::same(18));
+    let modal = egui::Modal::new(Id::unique("export")).frame(frame).show(ui.ctx(), |ui| {
         ui.set_width(440.0);
         ui.heading("Export");
         ui.add(Label::new(RichText::new(&offer.title).color(palette.dim)).truncate());
@@ -102,13 +105,15 @@ fn part_ui(ui: &mut Ui, offer: &Offer, choices: &mut Choices) {
 fn branches_ui(ui: &mut Ui, branches: &[(Arc<str>, usize)], choices: &mut Choices) {
     let is_branch = matches!(choices.part, Part::Branch(_));
     ui.horizontal(|ui| {
+        ui.set_min_height(BRANCH_HEIGHT);
         if ui.radio(is_branch, "Another branch").clicked() && !is_branch {
             choices.part = Part::Branch(0);
         }
         if let Part::Branch(index) = &mut choices.part {
             let name = |index: usize| {
                 branches.get(index).map_or_else(String::new, |(leaf, messages)| {
-                    format!("{leaf} · {messages} messages of its own")
+                    let plural = if *messages == 1 { "" } else { "s" };
+                    format!("{leaf} · {messages} message{plural} of its own")
                 })
             };
             ComboBox::from_id_salt("branch").selected_text(name(*index)).width(250.0).show_ui(

@@ -89,7 +89,7 @@ impl Word {
             Self::Working { stage, share } => {
                 ui.label(strong(match stage {
                     Stage::Reading => "Export: reading…",
-                    Stage::Writing => "Export: writing…",
+                    Stage::Writing | Stage::Listing => "Export: writing…",
                 }));
                 ui.add(ProgressBar::new(*share).desired_width(WIDTH).show_percentage());
                 ("Stop", Click::Stop)

@@ -90,13 +90,13 @@ impl Actor {
         }
     }
 
-    pub(super) fn enqueue(&mut self, draft: Arc<Draft>, delivery: Delivery) {
-        let waits = match self.refusal(&draft) {
+    pub(super) fn enqueue(&mut self, draft: &Arc<Draft>, delivery: Delivery) {
+        let waits = match self.refusal(draft) {
             Some(refusal) => Err(refusal),
-            None => self.queue.push(Arc::clone(&draft), delivery),
+            None => self.queue.push(Arc::clone(draft), delivery),
         };
         match waits {
-            Err(refusal) => self.refuse(&draft, refusal),
+            Err(refusal) => self.refuse(draft, refusal),
             Ok(()) => self.tell(draft.ticket, Fate::Queued),
         }
     }

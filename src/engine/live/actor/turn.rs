@@ -394,8 +394,8 @@ impl Actor {
         self.talk.finish(entry);
         let mut heard = kept;
         for draft in std::mem::take(&mut self.beside) {
-            let said = self.accept(&draft, None).await;
-            heard = heard.and(said.map(|_| ()));
+            let said = self.accept(&draft, None).await.map(drop);
+            heard = heard.and(said);
         }
         if after == After::Rests || heard.is_err() {
             self.rest();

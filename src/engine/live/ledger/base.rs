@@ -71,7 +71,7 @@ impl Ground {
     /// Reads what was said. Takes its time.
     pub(in crate::engine::live) fn read(&self, wanted: &[Wanted]) -> Arc<[Turn]> {
         let unfinished = self.unfinished(wanted);
-        let folder = self.path.parent().unwrap_or(Path::new("."));
+        let folder = self.path.parent().unwrap_or_else(|| Path::new("."));
         let file = File::open(&self.path).ok();
         let mut reader = file.map(|file| BufReader::with_capacity(1 << 16, file));
         let turn = |wanted: &Wanted| match unfinished.get(&wanted.n) {
@@ -94,7 +94,7 @@ impl Ground {
         if found.is_empty() {
             return found;
         }
-        let folder = self.path.parent().unwrap_or(Path::new("."));
+        let folder = self.path.parent().unwrap_or_else(|| Path::new("."));
         let blob = |sha: &str| store::blob_of(folder, sha);
         for line in store::replay(&self.path, self.len) {
             let Line::Entry(entry) = line else { continue };
@@ -157,7 +157,9 @@ impl Loaded {
     fn add(&mut self, kind: NodeKind, n: u64, offset: u64, body: &Value) -> Option<Place> {
         let parent = match record::parent_of(body) {
             // What a message followed may be among what is damaged.
-            Some(key) => number(key).and_then(|n| self.tree.named(n)).or(self.tree.newest()),
+            Some(key) => {
+                number(key).and_then(|n| self.tree.named(n)).or_else(|| self.tree.newest())
+            }
             None => None,
         };
         self.tree.push(NewNode { id: MessageId(offset), n, parent, kind })

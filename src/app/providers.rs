@@ -130,7 +130,7 @@ async fn named(
     reason: Reason,
 ) -> Result<Choice> {
     let candidate = sources.candidate(name).ok_or_else(|| unknown(name, sources))?;
-    let mut endpoint = match keyed(sources, &candidate).await {
+    let mut endpoint = match with_key(sources, &candidate).await {
         Ok(endpoint) => endpoint,
         Err(SourceError::Address(error)) => return Err(Error::usage(error.to_string(), name)),
         Err(error @ SourceError::Key(_)) => return Err(Error::failed(error.to_string(), name)),
@@ -168,7 +168,7 @@ fn lacks_key(candidate: &Candidate) -> String {
 }
 
 /// The provider with its key. A keyring may take its time, so it is asked where nobody waits.
-async fn keyed(
+async fn with_key(
     sources: &Sources,
     candidate: &Candidate,
 ) -> std::result::Result<Endpoint, SourceError> {
@@ -211,13 +211,22 @@ async fn found(http: &Http, flags: &ProviderFlags, sources: &Sources) -> Choice 
 async fn with_keys(sources: &Sources) -> Vec<Endpoint> {
     let mut endpoints = Vec::new();
     for candidate in sources.candidates().into_iter().filter(|it| it.origin.is_found()) {
-        match keyed(sources, &candidate).await {
+        match with_key(sources, &candidate).await {
             Ok(endpoint) if endpoint.key.is_some() => endpoints.push(endpoint),
             Ok(_) => {}
             Err(error) => tracing::warn!(provider = %candidate.name, %error, "not asked"),
         }
     }
     endpoints
+}
+
+/// Everybody who has a key and every server that may be nearby, without asking any of them.
+/// May wait for the keyring: not for the UI thread.
+pub fn keyed(sources: &Sources) -> impl Iterator<Item = (Arc<str>, Provider)> {
+    let candidates = sources.candidates().into_iter();
+    let wanted = candidates.filter(|candidate| candidate.origin.is_found() || candidate.is_near);
+    let endpoints = wanted.filter_map(|candidate| sources.endpoint(&candidate).ok());
+    endpoints.map(|one| (Arc::clone(&one.name), Provider::Endpoint(Arc::new(one))))
 }
 
 /// Servers that answer nearby: where they usually are, and where the environment and the

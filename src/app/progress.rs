@@ -5,22 +5,22 @@ use std::{
     ops::ControlFlow,
 };
 
-use crate::app::work::{Stage, Watch};
+use super::work::{Stage, Watch};
 
 /// The line. Nothing is printed when stderr is no terminal.
-pub(in crate::app) struct Line {
+pub(super) struct Line {
     terminal: Option<StderrLock<'static>>,
     shown: Option<(Stage, u64)>,
 }
 
 impl Line {
-    pub(in crate::app) fn new() -> Self {
+    pub(super) fn new() -> Self {
         let stderr = std::io::stderr();
         Self { terminal: stderr.is_terminal().then(|| stderr.lock()), shown: None }
     }
 
     /// Wipes the line.
-    pub(in crate::app) fn clear(&mut self) {
+    pub(super) fn clear(&mut self) {
         if self.shown.take().is_some()
             && let Some(terminal) = &mut self.terminal
             && write!(terminal, "\r\u{1b}[K").is_err()
