@@ -34,20 +34,22 @@ impl Window {
         // In the middle of the bar's height.
         let room = ui.available_rect_before_wrap();
         let middle = Rect::from_center_size(room.center(), vec2(room.width(), HEIGHT));
-        let mut strip = ui.new_child(egui::UiBuilder::new().max_rect(middle));
+        let mut strip = ui.new_child(
+            egui::UiBuilder::new()
+                .max_rect(middle)
+                .layout(egui::Layout::left_to_right(egui::Align::Min)),
+        );
         scroll.show(&mut strip, |ui| {
             ui.spacing_mut().item_spacing.x = GAP;
-            ui.horizontal(|ui| {
-                for (index, tab) in self.tabs.iter().enumerate() {
-                    let is_active = index == self.active;
-                    let look = (is_active, is_new);
-                    match tab_ui(ui, tab, look, width, palette) {
-                        Some(true) => click = Some(Click::Close(index)),
-                        Some(false) => click = Some(Click::Choose(index)),
-                        None => {}
-                    }
+            for (index, tab) in self.tabs.iter().enumerate() {
+                let is_active = index == self.active;
+                let look = (is_active, is_new);
+                match tab_ui(ui, tab, look, width, palette) {
+                    Some(true) => click = Some(Click::Close(index)),
+                    Some(false) => click = Some(Click::Choose(index)),
+                    None => {}
                 }
-            });
+            }
         });
         match click {
             Some(Click::Choose(index)) => self.activate(index),
