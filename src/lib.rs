@@ -16,6 +16,10 @@
 //! socket ─▶ wire ─events─▶ presenter ─▶ engine::live ──┘                    slugs,     targets,
 //!             framers,      a pure        tasks: turns,  ◀── model::Command  anchor     selection
 //!             end states    machine       snapshots
+//!                                           │ records, each on the disk before what needs it
+//!                                           ▼
+//!                                         store: a log that is only appended to, which
+//!                                                transcript reads again like any file
 //! ```
 //!
 //! Data flows one way, commands flow back: the view never changes a conversation, it asks
@@ -28,8 +32,8 @@
 //! | row | module | what it is |
 //! |---|---|---|
 //! | 5 | [`app`] | windows and headless commands |
-//! | 4 | [`view`] | egui: the transcript, its strip, finding, the wall, the repaint governor, the figures |
-//! | 3 | [`engine`] | threads: reading and following, live turns, tools, finding words (no egui) |
+//! | 4 | [`view`] | egui: the transcript, its strip, finding, sessions, settings, the wall, the repaint governor, the figures |
+//! | 3 | [`engine`] | threads: reading and following, live turns and what is written of them, tools, finding words (no egui) |
 //! | 3 | [`layout`] | blocks → specs → slugs; heights, anchors, caches (no `Ui`) |
 //! | 3 | [`gpu`] | adapters; plates that stay on the GPU, and the printer that draws them |
 //! | 2 | [`presenter`] | blocks that arrive, tools that wait: a pure state machine, effects out |
@@ -38,7 +42,7 @@
 //! | 1 | [`markup`] | terminal colours, tool tags, think tags (pure) |
 //! | 1 | [`tools`] | what a model may do: specs, policy, files, commands, pages, servers |
 //! | 1 | [`store`] | our sessions on the disk: logs, drafts, locks, recovery; faults come through [`store::Disk`] |
-//! | 1 | [`transcript`] | other applications' files: sniffed, indexed, read on demand, growing |
+//! | 1 | [`transcript`] | other applications' files and our own logs: sniffed, indexed, read on demand, growing |
 //! | 0 | [`model`] | ids, messages, blocks, tool-call states, rows (pure) |
 //! | 0 | [`perf`] | the clock, scopes, frames, reasons for them, memory, power |
 //!
@@ -87,12 +91,19 @@
 //!     [`layout::reading`] says are shown, and the view marks in the same words. (`find`)
 //! 17. **Acknowledged is durable.** What [`store::Saved`] said is on the disk survives a kill
 //!     and the loss of power; a torn end of a log is put aside, never thrown away. (`store`:
-//!     `d1`, `d2`, `d3`, `d4`, `d5`, `d7`)
+//!     `d1`, `d2`, `d3`, `d4`, `d5`, `d7`; `sessions`)
+//! 18. **Nothing is overwritten.** A prompt said in another way and an answer made anew are
+//!     branches beside what was there; the newest leaf is the conversation. (`sessions`,
+//!     `branches`)
+//! 19. **Secrets stay where they are.** What is known to be one, in whatever spelling, reaches
+//!     no log, no session, no export and no error. (`canary`, `export`)
 //!
 //! # What is deliberately absent
 //!
 //! - Indices as identities. A message is a [`model::MessageId`]; what is open, where the
 //!   reader is and what is selected survive everything that moves rows.
+//! - A database of conversations. The logs are the truth; the index of their words
+//!   ([`store::catalog`]) can be thrown away at any time and is built anew.
 //! - Heights of a million rows. [`layout::heights`] knows the reader's neighbourhood and
 //!   sums of a thousand rows each.
 //! - `egui_commonmark` in the transcript. It shows the manual, and it is the reference

@@ -42,6 +42,8 @@ use crate::{
 const INDEX: &str = "index.sqlite";
 /// What is remembered of the window, in the folder of its state.
 const MEMORY: &str = "window.json";
+/// When what is old is looked for, after the window was opened.
+const TIDY_AFTER: Duration = Duration::from_secs(20);
 /// Locked by the one window that remembers its tabs.
 const SEAT: &str = "window.lock";
 /// How long a session that was open here takes to be let go of, at most.
@@ -307,6 +309,9 @@ impl Kept {
         // What is opened and not remembered takes nobody's place.
         let seat = if keep.reopen == Reopen::Nothing { None } else { take_seat(&keep.state) };
         let reopen = if seat.is_some() { keep.reopen } else { Reopen::Nothing };
+        if seat.is_some() {
+            tidy(store.clone());
+        }
         Ok(Self { store, catalog, recall, listing, keeper, seat, reopen })
     }
 
@@ -328,6 +333,24 @@ impl Kept {
     /// Writes the last state, and waits for it.
     pub(super) fn finish(&mut self) {
         self.keeper.finish(&self.recall);
+    }
+}
+
+/// Removes what was deleted a month ago, and bytes that nothing names any more. Later, so that
+/// it is in nobody's way while tabs are opened; what is open is left alone.
+fn tidy(store: Store) {
+    let work = move || {
+        std::thread::park_timeout(TIDY_AFTER);
+        let now_ms = timestamp::now_ms();
+        let purged = store.purge(now_ms).len();
+        // What cannot be removed now is removed another time.
+        let swept: usize = store.ids().iter().filter_map(|id| store.sweep(id, now_ms).ok()).sum();
+        let pasted = store.sweep_drafts(now_ms).unwrap_or_default();
+        tracing::debug!(purged, swept, pasted, "sessions are tidy");
+    };
+    let started = std::thread::Builder::new().name("session-tidy".to_owned()).spawn(work);
+    if let Err(error) = started {
+        tracing::warn!(%error, "sessions are not tidied");
     }
 }
 
