@@ -728,10 +728,15 @@ fn look_around(
 ) {
     let (http, wake, known) = (engine.http(), waker(ctx, Reason::Answer), Arc::downgrade(engine));
     engine.spawn(async move {
+        // One that was given another address stays there.
+        let mut moved = None;
         if let Some(flags) = flags {
             let found = match providers::choose(&http, &flags, &sources).await {
                 Ok(choice) if choice.reason == providers::Reason::NothingFound => None,
-                Ok(choice) => Some(Found::Answerer(Box::new(choice))),
+                Ok(choice) => {
+                    moved = flags.base_url.as_ref().map(|_| Arc::clone(&choice.name));
+                    Some(Found::Answerer(Box::new(choice)))
+                }
                 Err(error) => {
                     Some(Found::Trouble(secrecy::redact(&error.to_string()).into_owned()))
                 }
@@ -746,7 +751,9 @@ fn look_around(
         let mut models = Vec::new();
         if let Some(engine) = known.upgrade() {
             for (name, provider, ids) in offers {
-                engine.set_provider(Arc::clone(&name), provider);
+                if moved.as_ref() != Some(&name) {
+                    engine.set_provider(Arc::clone(&name), provider);
+                }
                 models.extend(
                     ids.into_iter()
                         .map(|model| composer::Choice { provider: Arc::clone(&name), model }),

@@ -205,6 +205,14 @@ impl Window {
         }
     }
 
+    /// The reader is not where he is remembered to be.
+    fn has_moved(&self) -> bool {
+        let Some(tab) = self.tabs.get(self.active) else { return false };
+        let (Some(id), Some(view)) = (tab.session(), tab.shown()) else { return false };
+        let kept = self.desk.kept();
+        view.visible_slugs() > 0 && kept.is_some_and(|kept| kept.recall.place(id) != view.place())
+    }
+
     /// What has to be done in each frame, whatever is shown.
     pub(super) fn tend(&mut self, ui: &Ui) {
         let (Some(engine), ctx) = (self.engine.clone(), ui.ctx()) else { return };
@@ -274,8 +282,8 @@ impl Window {
         let is_new = std::mem::replace(&mut self.tab_state, state) != state;
         match passed {
             Some(passed) if passed < REMEMBER && !is_new => {
-                // Frames come only while something changes; then this one is not the last.
-                if ui.input(|input| !input.events.is_empty()) {
+                // This frame may be the last for long.
+                if self.has_moved() {
                     governor::after(ui, Reason::Tick, REMEMBER.saturating_sub(passed));
                 }
             }

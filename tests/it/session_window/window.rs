@@ -204,7 +204,7 @@ fn sessions_are_renamed_pinned_archived_and_deleted_while_they_are_open() {
     until(&mut desk, "it is renamed", lists("Recovery"));
     until(&mut desk, "the tab is too", |desk| desk.state().titles() == ["Recovery"]);
     menu(&mut desk, "Recovery", "Pin");
-    until(&mut desk, "it is pinned", |desk| desk.query_by_label("PINNED").is_none());
+    until(&mut desk, "it is pinned", |desk| desk.query_by_label("PINNED").is_some());
     menu(&mut desk, "Recovery", "Delete");
     until(&mut desk, "it is gone", |desk| !lists("Recovery")(desk));
     assert!(sessions(data.path()).is_empty());
@@ -268,6 +268,11 @@ fn tabs_come_back_where_they_were_read() {
     };
     let before = place(&desk);
     assert!(before.is_some());
+    // Nothing happens any more, and the place is not remembered yet: a last frame will do it,
+    // also for a program that is killed.
+    desk.run_steps(60);
+    let delay = desk.output().viewport_output.values().map(|out| out.repaint_delay).min();
+    assert!(delay.is_some_and(|delay| delay <= Duration::from_secs(10)), "{delay:?}");
     quit(desk);
 
     let mut again = window(data.path());
