@@ -17,8 +17,8 @@ mod widgets;
 use std::{collections::BTreeSet, ops::Bound, sync::Arc, time::Instant};
 
 use egui::{
-    Button, CornerRadius, Frame, Id, KeyboardShortcut, Margin, Modifiers, RichText, ScrollArea,
-    Stroke, TextEdit, Ui,
+    Button, CornerRadius, Event, Frame, Id, KeyboardShortcut, Margin, Modifiers, RichText,
+    ScrollArea, Stroke, TextEdit, Ui,
 };
 
 use self::{editing::Editing, picker::Picker, queue::Queue};
@@ -90,6 +90,8 @@ pub struct Composer {
     system: Option<String>,
     picker: Picker,
     asked_for_focus: bool,
+    /// What was typed behind the key that handed over, for the next frame.
+    held: Vec<Event>,
     /// The caret goes to the end of the text.
     to_end: bool,
     /// The box, once it was shown.
@@ -277,7 +279,7 @@ impl Composer {
     }
 
     fn text_ui(&mut self, ui: &mut Ui, snapshot: &Snapshot, wishes: &mut Vec<Wish>) {
-        self.keys(ui, snapshot, wishes);
+        let handed_over = self.keys(ui, snapshot, wishes);
         let newline = match self.send_key {
             SendKey::Enter => Modifiers::SHIFT,
             SendKey::CtrlEnter => Modifiers::NONE,
@@ -305,6 +307,9 @@ impl Composer {
             self.caret_to_end(ui, response.id);
         }
         self.follow_caret(ui, response.id);
+        if let Some(how) = handed_over {
+            self.send(how, snapshot, wishes);
+        }
     }
 
     fn caret_to_end(&self, ui: &Ui, id: Id) {

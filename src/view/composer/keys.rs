@@ -6,7 +6,11 @@
 use egui::{Event, InputState, Key, Modifiers, Ui};
 
 use super::{Composer, SendKey, Wish};
-use crate::model::{Command, Snapshot};
+use crate::{
+    model::{Command, Snapshot},
+    perf::Reason,
+    view::governor,
+};
 
 /// How what was written is handed over.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -18,28 +22,25 @@ pub(super) enum How {
 }
 
 impl Composer {
-    /// Takes the keys of the box while it has them.
-    pub(super) fn keys(&mut self, ui: &Ui, snapshot: &Snapshot, wishes: &mut Vec<Wish>) {
+    /// Takes the keys of the box while it has them. Gives how what is written is to be handed
+    /// over, once the box has taken what was typed before that key.
+    pub(super) fn keys(
+        &mut self,
+        ui: &Ui,
+        snapshot: &Snapshot,
+        wishes: &mut Vec<Wish>,
+    ) -> Option<How> {
         let has_focus = self.text_id.is_some_and(|id| ui.memory(|memory| memory.has_focus(id)));
         // While an input method composes, Enter and Escape are its own.
         if !has_focus || is_composing(ui) {
-            return;
+            return None;
+        }
+        let how = self.take_enter(ui);
+        self.queue_keys(ui, snapshot, wishes);
+        if !self.text.is_empty() || self.editing.is_some() || how.is_some() {
+            return how;
         }
         let pressed = |modifiers, key| ui.input_mut(|input| consume(input, modifiers, key));
-        let (send, steer) = match self.send_key {
-            SendKey::Enter => (Modifiers::NONE, Modifiers::COMMAND),
-            SendKey::CtrlEnter => (Modifiers::COMMAND, Modifiers::ALT),
-        };
-        // Alt+Enter steers in both, for who changes between them.
-        if pressed(steer, Key::Enter) || pressed(Modifiers::ALT, Key::Enter) {
-            self.send(How::Steer, snapshot, wishes);
-        } else if pressed(send, Key::Enter) {
-            self.send(How::Send, snapshot, wishes);
-        }
-        self.queue_keys(ui, snapshot, wishes);
-        if !self.text.is_empty() || self.editing.is_some() {
-            return;
-        }
         if pressed(Modifiers::NONE, Key::ArrowUp) {
             wishes.push(Wish::EditLast);
         }
@@ -47,6 +48,45 @@ impl Composer {
             if pressed(Modifiers::ALT, key) {
                 wishes.push(Wish::Version { is_next });
             }
+        }
+        None
+    }
+
+    /// Takes the first key that hands over. Of a slow frame, what was typed before it is part
+    /// of what is handed over, and what was typed behind it is the box's in the next frame.
+    fn take_enter(&mut self, ui: &Ui) -> Option<How> {
+        let held = std::mem::take(&mut self.held);
+        ui.input_mut(|input| {
+            input.events.splice(..0, held);
+            let found = input.events.iter().position(|event| self.hands_over(event).is_some())?;
+            let behind = input.events.split_off(found);
+            let mut behind = behind.into_iter();
+            let how = behind.next().and_then(|key| self.hands_over(&key));
+            let (typed, rest) = behind.partition(is_typed);
+            self.held = typed;
+            input.events.extend::<Vec<_>>(rest);
+            how
+        })
+        .inspect(|_| {
+            if !self.held.is_empty() {
+                governor::wake(ui, Reason::Input);
+            }
+        })
+    }
+
+    fn hands_over(&self, event: &Event) -> Option<How> {
+        let Event::Key { key: Key::Enter, pressed: true, modifiers, .. } = event else {
+            return None;
+        };
+        let (send, steer) = match self.send_key {
+            SendKey::Enter => (Modifiers::NONE, Modifiers::COMMAND),
+            SendKey::CtrlEnter => (Modifiers::COMMAND, Modifiers::ALT),
+        };
+        // Alt+Enter steers in both, for who changes between them.
+        if is_exactly(*modifiers, steer) || is_exactly(*modifiers, Modifiers::ALT) {
+            Some(How::Steer)
+        } else {
+            is_exactly(*modifiers, send).then_some(How::Send)
         }
     }
 
@@ -83,6 +123,11 @@ impl Composer {
             wishes.push(Wish::Tell(Command::Stop));
         }
     }
+}
+
+/// Is it something for the box?
+fn is_typed(event: &Event) -> bool {
+    matches!(event, Event::Text(_) | Event::Paste(_) | Event::Cut | Event::Key { .. })
 }
 
 fn is_composing(ui: &Ui) -> bool {

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use egui::{Key, Modifiers, Role};
+use egui::{Event, Key, Modifiers, Role};
 use egui_kittest::kittest::Queryable as _;
 use letterpress::{
     model::{
@@ -105,6 +105,31 @@ fn what_is_typed_meanwhile_is_not_lost() {
     write(&mut bed, " and that");
     receipt(&mut bed, ticket, Fate::Queued);
     assert_eq!(composed(&bed), " and that");
+}
+
+/// Of a slow frame, what was typed before the key is said, and what was typed behind it is not.
+#[test]
+fn one_frame_may_hold_words_the_key_and_more_words() {
+    let mut bed = busy();
+    write(&mut bed, "Also");
+    let typed = |words: &str| Event::Text(words.to_owned());
+    let enter = |pressed| Event::Key {
+        key: Key::Enter,
+        physical_key: None,
+        pressed,
+        repeat: false,
+        modifiers: Modifiers::NONE,
+    };
+    let events =
+        [typed(" th"), typed("is"), enter(true), enter(false), typed("and "), typed("that")];
+    bed.input_mut().events.extend(events);
+    bed.run_steps(3);
+    let told = bed.state_mut().told();
+    let [Command::Send(draft)] = told.as_slice() else { panic!("{told:?}") };
+    assert_eq!(&*draft.text, "Also this");
+    let ticket = draft.ticket;
+    receipt(&mut bed, ticket, Fate::Queued);
+    assert_eq!(composed(&bed), "and that");
 }
 
 #[test]
