@@ -92,8 +92,6 @@ pub struct Composer {
     asked_for_focus: bool,
     /// What was typed behind the key that handed over, for the next frame.
     held: Vec<Event>,
-    /// The caret goes to the end of the text.
-    to_end: bool,
     /// The box, once it was shown.
     text_id: Option<Id>,
 }
@@ -199,7 +197,7 @@ impl Composer {
 
     /// Gives the box the keyboard, with the caret behind the last word.
     fn focus(&mut self) {
-        (self.asked_for_focus, self.to_end) = (false, true);
+        (self.asked_for_focus, self.wanted_caret) = (false, Some(usize::MAX));
     }
 
     fn ticket(&mut self) -> Ticket {
@@ -303,20 +301,10 @@ impl Composer {
         if !std::mem::replace(&mut self.asked_for_focus, true) {
             response.request_focus();
         }
-        if std::mem::take(&mut self.to_end) {
-            self.caret_to_end(ui, response.id);
-        }
         self.follow_caret(ui, response.id);
         if let Some(how) = handed_over {
             self.send(how, snapshot, wishes);
         }
-    }
-
-    fn caret_to_end(&self, ui: &Ui, id: Id) {
-        let mut state = TextEdit::load_state(ui.ctx(), id).unwrap_or_default();
-        let end = egui::text::CCursor::new(self.text.chars().count());
-        state.cursor.set_char_range(Some(egui::text::CCursorRange::one(end)));
-        TextEdit::store_state(ui.ctx(), id, state);
     }
 }
 

@@ -31,7 +31,7 @@ impl Composer {
     /// Characters before the caret, as it was shown last.
     #[must_use]
     pub fn caret(&self) -> usize {
-        self.wanted_caret.unwrap_or(self.caret)
+        self.wanted_caret.map_or(self.caret, |wanted| wanted.min(self.text.chars().count()))
     }
 
     /// Puts back what was being written, with the caret where it was.
@@ -52,7 +52,7 @@ impl Composer {
         if let Some(wanted) = self.wanted_caret.take() {
             let caret = CCursor::new(wanted.min(self.text.chars().count()));
             state.cursor.set_char_range(Some(CCursorRange::one(caret)));
-            self.caret = wanted;
+            self.caret = caret.index.0;
             return TextEdit::store_state(ui.ctx(), id, state);
         }
         self.caret = state.cursor.char_range().map_or(self.caret, |range| range.primary.index.0);
