@@ -223,8 +223,6 @@ pub enum Refusal {
     Blank,
     /// Too much waits already.
     QueueFull,
-    /// The turn that it waited for was stopped.
-    Stopped,
     /// The provider that should answer is not known.
     UnknownProvider,
     /// It was taken out of the queue.
@@ -240,7 +238,6 @@ impl Refusal {
         match self {
             Self::Blank => "There is nothing to send.",
             Self::QueueFull => "Too many messages wait to be sent.",
-            Self::Stopped => "It was not sent, because the turn before it was stopped.",
             Self::UnknownProvider => "The chosen provider is not set up.",
             Self::Removed => "It was taken out of the queue.",
             Self::ReadOnly => "This conversation can only be read here.",
