@@ -163,11 +163,9 @@ impl OpenTail {
             }
             (BlockKind::Paragraph(_), Seam::Text(shown)) => {
                 let Some(safe) = prepared.safe else { return Self::None };
-                Self::Paragraph(OpenParagraph::at(blocks, last.source.start).kept(
-                    last,
-                    shown,
-                    start + safe,
-                ))
+                let open = OpenParagraph::at(blocks, last.source.start);
+                let kept = start + safe <= paragraph::settled(text);
+                Self::Paragraph(if kept { open.kept(last, shown, start + safe) } else { open })
             }
             _ => Self::None,
         }

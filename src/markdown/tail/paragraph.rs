@@ -66,10 +66,29 @@ impl OpenParagraph {
         blocks.push(Arc::new(Block { kind, source: self.start..block.source.end, hygiene }));
         let from = self.from;
         let open = match (seam, prepared.safe) {
-            (Seam::Text(shown), Some(safe)) => self.kept(&block, shown, from + safe),
+            (Seam::Text(shown), Some(safe)) if from + safe <= settled(text) => {
+                self.kept(&block, shown, from + safe)
+            }
             _ => self,
         };
         Some(Tail::new(blocks, OpenTail::Paragraph(open), from, &prepared))
+    }
+}
+
+/// Where the lines end that can no longer become the head of a table: a line with bars does
+/// when the next one turns out to be its rule.
+pub(super) fn settled(text: &str) -> usize {
+    let line_at =
+        |end: usize| text.get(..end).and_then(|text| text.rfind('\n')).map_or(0, |at| at + 1);
+    let last = line_at(text.len());
+    let line = text.get(last..).unwrap_or_default();
+    if line.chars().all(|c| matches!(c, '|' | ':' | '-' | ' ' | '\t' | '\r')) {
+        // The rule, as far as it has come, and the head before it.
+        line_at(last.saturating_sub(1))
+    } else if line.contains('|') {
+        last
+    } else {
+        text.len()
     }
 }
 

@@ -362,3 +362,26 @@ proptest! {
         prop_assert_eq!(stream.finish(), whole);
     }
 }
+
+/// However the text is cut, a table is one from the end of its rule on, and its head was never
+/// taken for finished words.
+#[test]
+fn a_table_shows_from_its_rule_on_however_it_is_cut() {
+    let text = "A finished message is laid out **once**.\n\n\
+        | Part of the page | Laid out | What a frame costs |\n|:--|:-:|--:|\n\
+        | finished messages | once | a copy |\n| the open paragraph | on every change | much |\n\
+        \nThe rule behind it, with a | bar | in | a | long enough line of words\n";
+    let ready = text.find("--:|\n").expect("a rule") + 5;
+    for size in 1..64 {
+        let mut stream = Stream::new(Options::default());
+        let mut end = 0;
+        for chunk in text.as_bytes().chunks(size) {
+            stream.push(std::str::from_utf8(chunk).expect("ASCII"));
+            end += chunk.len();
+            let tail = stream.tail();
+            let mut blocks = stream.sealed().iter().chain(&tail);
+            let is_table = |block: &&Arc<Block>| matches!(block.kind, BlockKind::Table { .. });
+            assert!(end < ready || blocks.any(|block| is_table(&block)), "{size}: {end}");
+        }
+    }
+}
