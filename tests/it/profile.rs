@@ -401,7 +401,14 @@ fn exit_codes_and_lines_are_those_of_the_contract() {
         for name in DISPLAYS {
             command.env_remove(name);
         }
-        let output = command.output().expect("it can be started");
+        // Now and then Mesa's software driver comes to a bad end while the process ends, when all
+        // was said and done; that is no exit code of ours.
+        let mut output = command.output().expect("it can be started");
+        for _ in 0..3 {
+            if output.status.code().is_none() {
+                output = command.output().expect("it can be started");
+            }
+        }
         let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
         (output.status.code(), text(&output.stdout), text(&output.stderr))
     };
