@@ -73,7 +73,8 @@ impl SessionSource {
     /// Why the part of the conversation that stands in the log cannot be shown.
     #[must_use]
     pub fn failure(&self) -> Option<Arc<str>> {
-        let told = self.base().and_then(Stored::failure);
+        let has_base = self.shown.base.is_some();
+        let told = self.stored.as_deref().filter(|_| has_base).and_then(Stored::failure);
         self.failure.clone().or(told)
     }
 
@@ -114,8 +115,8 @@ impl SessionSource {
     }
 
     /// What stands in the log before the rows in memory.
-    fn base(&self) -> Option<&dyn Stored> {
-        self.stored.as_deref().filter(|_| self.shown.base.is_some())
+    fn base(&self) -> Option<&dyn Source> {
+        self.stored.as_deref().filter(|_| self.shown.base.is_some()).map(Stored::rows)
     }
 
     /// Rows that stand in the log.
@@ -158,7 +159,7 @@ impl Source for SessionSource {
         // Before its rows change, so that they change to what is wanted now.
         self.turn_to_base();
         if let Some(stored) = &mut self.stored {
-            let version = stored.poll();
+            let version = stored.rows_mut().poll();
             if version != self.stored_version {
                 self.stored_version = version;
                 self.version += 1;
@@ -213,7 +214,7 @@ impl Source for SessionSource {
     fn message(&mut self, index: usize) -> Option<Arc<Message>> {
         let before = self.before();
         match &mut self.stored {
-            Some(stored) if index < before => stored.message(index),
+            Some(stored) if index < before => stored.rows_mut().message(index),
             _ => self.shown.entry(index - before).map(|entry| Arc::clone(&entry.message)),
         }
     }
@@ -222,7 +223,7 @@ impl Source for SessionSource {
         let (stored_rows, _) = self.split(&rows);
         let has_base = self.shown.base.is_some();
         if let Some(stored) = self.stored.as_mut().filter(|_| has_base) {
-            stored.want(stored_rows);
+            stored.rows_mut().want(stored_rows);
         }
     }
 

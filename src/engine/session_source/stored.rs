@@ -1,14 +1,18 @@
 //! The part of a conversation that stands in its log, as rows.
 
-use std::{io, ops::Range, sync::Arc, time::Instant};
+use std::{io, sync::Arc};
 
 use crate::{
     engine::{FileSource, Waker, reader::Config},
-    model::{Base, Census, Message, MessageId, Progress, Reading, RowInfo, Source},
+    model::{Base, MessageId, Source},
 };
 
 /// The part of a conversation that stands in its log.
-pub trait Stored: Source + Send {
+pub trait Stored: Send {
+    /// Its rows.
+    fn rows(&self) -> &dyn Source;
+    /// The same, to be polled and read.
+    fn rows_mut(&mut self) -> &mut dyn Source;
     /// Shows another part from some poll on; until then the rows stay what they are.
     fn turn_to(&mut self, base: &Arc<Base>);
     /// The part that the rows are of, as of the last [`Source::poll`]; none before the first.
@@ -42,6 +46,14 @@ struct File {
 }
 
 impl Stored for File {
+    fn rows(&self) -> &dyn Source {
+        &self.source
+    }
+
+    fn rows_mut(&mut self) -> &mut dyn Source {
+        &mut self.source
+    }
+
     fn turn_to(&mut self, base: &Arc<Base>) {
         if self.wanted == *base {
             return;
@@ -58,59 +70,5 @@ impl Stored for File {
 
     fn failure(&self) -> Option<Arc<str>> {
         self.source.failure().map(|failure| failure.to_string().into())
-    }
-}
-
-impl Source for File {
-    fn poll(&mut self) -> u64 {
-        self.source.poll()
-    }
-
-    fn len(&self) -> usize {
-        self.source.len()
-    }
-
-    fn row(&self, index: usize) -> RowInfo {
-        self.source.row(index)
-    }
-
-    fn index_of(&self, id: MessageId) -> Option<usize> {
-        self.source.index_of(id)
-    }
-
-    fn prompt_before(&self, index: usize) -> Option<usize> {
-        self.source.prompt_before(index)
-    }
-
-    fn prompt_after(&self, index: usize) -> Option<usize> {
-        self.source.prompt_after(index)
-    }
-
-    fn message(&mut self, index: usize) -> Option<Arc<Message>> {
-        self.source.message(index)
-    }
-
-    fn want(&mut self, rows: Range<usize>) {
-        self.source.want(rows);
-    }
-
-    fn estimate(&self, rows: Range<usize>) -> (u64, u64) {
-        self.source.estimate(rows)
-    }
-
-    fn running_since(&self) -> Option<Instant> {
-        self.source.running_since()
-    }
-
-    fn census(&self, rows: Range<usize>) -> Census {
-        self.source.census(rows)
-    }
-
-    fn progress(&self) -> Progress {
-        self.source.progress()
-    }
-
-    fn reading(&self) -> Option<Arc<dyn Reading>> {
-        self.source.reading()
     }
 }

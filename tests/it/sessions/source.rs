@@ -122,6 +122,14 @@ impl Source for Slow {
 }
 
 impl Stored for Slow {
+    fn rows(&self) -> &dyn Source {
+        self
+    }
+
+    fn rows_mut(&mut self) -> &mut dyn Source {
+        self
+    }
+
     fn turn_to(&mut self, base: &Arc<Base>) {
         let wanted = self.next.last().map(|(next, _)| next).or(self.base.as_ref());
         if wanted != Some(base) {

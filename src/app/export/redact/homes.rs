@@ -236,7 +236,7 @@ mod tests {
                 ("/data/people/ada/home/ada", "~/home/ada"),
             ],
         );
-        check("/root", &[("/root/x", "~/x"), ("src/root/x", "src/root/x"), ("/rooted", "/rooted")]);
+        check("/ada", &[("/ada/x", "~/x"), ("src/ada/x", "src/ada/x"), ("/adam", "/adam")]);
         check("/", &[("/a", "/a")]);
     }
 }
