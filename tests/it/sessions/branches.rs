@@ -66,7 +66,9 @@ fn an_answer_is_given_anew_and_all_of_them_stay() {
     let anew = desk.until(|s| s.len() == 2 && !s.phase.is_busy());
     assert_eq!(said(&anew), ["user: a", "assistant: three"]);
     desk.command(Command::Retry);
-    let again = desk.until(|s| said(s).last().is_some_and(|last| last == "assistant: four"));
+    let again = desk.until(|s| {
+        s.arriving.is_none() && said(s).last().is_some_and(|last| last == "assistant: four")
+    });
     let forks = &again.forks;
     assert_eq!((forks[0].at, forks[0].siblings.len()), (2, 3));
     // The first of them is gone back to as it was left.
